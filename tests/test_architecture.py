@@ -307,7 +307,7 @@ def test_all_that_is_read_goes_through_one_door() -> None:
         # what git tracks, copied for an agent without following links; the input of an agent
         ("command.py", "shutil.copy2(source, target, follow_symlinks=False)"),
         ("sandbox.py", "(folder / 'stdin').open('rb')"),
-        ("sandbox.py", "os.fdopen(told, 'rb')"),
+        ("sandbox.py", "os.fdopen(reading, 'rb')"),
         ("sandbox.py", "os.pidfd_open(first)"),
         # no files
         ("terminal.py", "os.open(os.devnull, os.O_WRONLY)"),

@@ -70,7 +70,7 @@ NOTES = {
 )
 def test_a_miss_in_json_is_the_path_and_the_two_values(before: str, after: str, words: str) -> None:
     """JSON that differs in its spelling alone, and other texts, are shown as texts."""
-    assert Difference("tool f", "author", before, after).told() == f"tool f changed: {words}"
+    assert Difference("tool f", "author", before, after).in_words() == f"tool f changed: {words}"
 
 
 def system(text: str, blocks: int) -> list[dict[str, Any]]:

@@ -358,12 +358,15 @@ def bundle_error(
     from agenteval.reading.jsonsource import parse_json, places
 
     text = read_text(path, max_bytes=max_bytes)
-    told = broken[:MAX_PROBLEMS]
-    found = places(text, [(fault.data_path, fault.at_key) for fault in told])
-    problems = [*others, *(problem_at(place, fault, path) for place, fault in zip(found, told, strict=True))]
+    listed = broken[:MAX_PROBLEMS]
+    found = places(text, [(fault.data_path, fault.at_key) for fault in listed])
+    problems = [
+        *others,
+        *(problem_at(place, fault, path) for place, fault in zip(found, listed, strict=True)),
+    ]
     problems.sort(key=lambda problem: (problem.path != path, problem.line or inf, problem.column or 0))
-    if len(broken) > len(told):
-        message = f"{len(broken)} broken rules in all; the first {len(told)} are shown"
+    if len(broken) > len(listed):
+        message = f"{len(broken)} broken rules in all; the first {len(listed)} are shown"
         problems.append(Problem(reason_code="bundle.many_problems", message=message, path=path))
     error = _file_error(problems)
     error.inputs = [parse_json(text, path), *inputs]

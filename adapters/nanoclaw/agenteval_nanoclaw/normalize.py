@@ -91,12 +91,12 @@ def situation_differs(
     messages: Sequence[RecordedMessage | TraceMessage] | None,
 ) -> Iterator[str]:
     """List the points in which the recorded situation differs from the test's; `messages` is None if they are not recorded."""
-    told = case.scenario
-    known, found_known = told.scheduler_context or {}, recorded.scheduler_context or {}
+    given = case.scenario
+    known, found_known = given.scheduler_context or {}, recorded.scheduler_context or {}
     pairs = [
-        ("scenario's trigger", told.trigger, recorded.trigger),
-        ("scenario's group_id", told.group_id, recorded.group_id),
-        ("scenario's session_id", told.session_id, recorded.session_id),
+        ("scenario's trigger", given.trigger, recorded.trigger),
+        ("scenario's group_id", given.group_id, recorded.group_id),
+        ("scenario's session_id", given.session_id, recorded.session_id),
         ("scenario's task_id", known.get("task_id"), recorded.task_id),
     ]
     differing = [pair for pair in pairs if None not in pair and pair[1] != pair[2]]
@@ -108,10 +108,10 @@ def situation_differs(
         yield f"the {name} is {said!r} in the test and {found!r} in the recording"
     if messages is None:
         return
-    if len(told.input_messages) != len(messages):
-        yield f"the test has {len(told.input_messages)} input_messages and the recording {len(messages)}"
+    if len(given.input_messages) != len(messages):
+        yield f"the test has {len(given.input_messages)} input_messages and the recording {len(messages)}"
         return
-    for number, (ours, theirs) in enumerate(zip(told.input_messages, messages, strict=True), 1):
+    for number, (ours, theirs) in enumerate(zip(given.input_messages, messages, strict=True), 1):
         if (ours.role, ours.content) != (theirs.role, theirs.content):
             in_test, in_recording = (
                 f"{each.role}: {clipped(each.content, LONGEST_QUOTE)!r}" for each in (ours, theirs)
@@ -120,13 +120,13 @@ def situation_differs(
             return
 
 
-def schedules_differ(told: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
+def schedules_differ(given: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
     """The names of what both schedulers knew, and not the same; a task has no other name than its own.
 
     Points in time are compared as such, unless only one of them has an offset; numbers as their text; capitals and blanks
     do not matter.
     """
-    for name, said in told.items():
+    for name, said in given.items():
         found = recorded.get(name)
         if name == "task_id" or said is None or found is None:
             continue

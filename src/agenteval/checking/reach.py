@@ -174,7 +174,10 @@ def _words(outcome: Outcome, differences: Sequence[Difference]) -> list[str]:
     is_miss = error is not None and error.reason_code == "live.cassette_miss"
     counting = ("author", "tool", "conversation") + (("vendor",) if is_miss else ())
     lines = [
-        outcome.redactor.text(each.told()) for kind in counting for each in differences if each.kind == kind
+        outcome.redactor.text(each.in_words())
+        for kind in counting
+        for each in differences
+        if each.kind == kind
     ]
     if error and error.reason_code in _ENDED_EARLY and (not lines or not is_miss):
         lines.append(error.message)

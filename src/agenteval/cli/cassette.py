@@ -119,7 +119,7 @@ def _diff(before: "Cassette", after: "Cassette", terminal: "Terminal") -> None:
         if old is None or new is None:
             lines = ["only in the second" if old is None else "only in the first"]
         else:
-            lines = [each.told() for each in differences(before, old, after.parts_of(new))]
+            lines = [each.in_words() for each in differences(before, old, after.parts_of(new))]
             if old.answer.get("content") != new.answer.get("content"):
                 lines += [f"- {line}" for line in _answer(old)] + [f"+ {line}" for line in _answer(new)]
         for line in lines:

@@ -124,7 +124,7 @@ class _Side:
             at += len(word)
         return found
 
-    def told(self, start: int, end: int) -> str:
+    def between(self, start: int, end: int) -> str:
         """Words from one place to another, as they are written."""
         return self.text[self.spans[start][0] : self.spans[max(start, end - 1)][1]]
 
@@ -223,7 +223,7 @@ class _Beside:
             and (self.share >= 0.85 or telling >= 2)
             and not self._has_row(at, at + 1, wider=1)
         ):
-            return self.mine.told(max(0, at - 1), min(len(mine), at + 2))
+            return self.mine.between(max(0, at - 1), min(len(mine), at + 2))
         return None
 
     def _is_denied_in_sources(self, at: int) -> bool:
@@ -263,7 +263,7 @@ class _Beside:
             elsewhere = kind != "name" and _share_one(mine[kind], self.theirs.facts)
             back = _share_one(theirs[kind], self.mine.facts)
             if (not elsewhere or back or self.share >= 0.8) and not self._has_row(j1, j2, wider=2):
-                yield self.mine.told(j1, j2)
+                yield self.mine.between(j1, j2)
                 return
 
     def _is_framed(self, i1: int, i2: int, j1: int, j2: int) -> bool:
@@ -295,7 +295,7 @@ def _swapped(mine: _Side, corpus: Corpus) -> Iterator[str]:
             back = [*left, *stems[b1:b2], *between, *stems[a1:a2], *right]
             said = [*left, *stems[a1:b2], *right]
             if corpus.has_row(f" {' '.join(back)} ") and not corpus.has_row(f" {' '.join(said)} "):
-                yield mine.told(a1, b2)
+                yield mine.between(a1, b2)
                 return
 
 

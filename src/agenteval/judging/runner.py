@@ -197,9 +197,9 @@ def learn_trace(redactor: Redactor, trace: Trace) -> None:
             redactor.learn_secrets(parts[start : start + LEARNED_AT_ONCE])
 
 
-def _unlearned(told: str) -> AdapterError:
+def _unlearned(overrun: str) -> AdapterError:
     return AdapterError(
-        f"looking for secrets in the recording {told}",
+        f"looking for secrets in the recording {overrun}",
         reason_code="redaction.timeout",
         next_step="record a shorter run, or raise limits.step_seconds in agenteval.yaml",
         where=(),

@@ -180,10 +180,10 @@ def unexpected(
     said = [f"{' and '.join(others)} failed unexpectedly: read the evidence"] if others else []
     place = None
     if unmet:
-        told = " and ".join(f"{each.id} {_actual_outcome(each)}" for each in unmet)
+        failing_no_more = " and ".join(f"{each.id} {_actual_outcome(each)}" for each in unmet)
         it = plural(len(unmet), "it", "them")
         said.append(
-            f"{told}, though the test expects {it} to fail: take {it} out of `expected` when the cause is fixed, "
+            f"{failing_no_more}, though the test expects {it} to fail: take {it} out of `expected` when the cause is fixed, "
             "else find what hides it"
         )
         if test.written is not None:
@@ -336,7 +336,7 @@ class _Judge:
             else "; ".join(HOW_TO_RECORD[flag] for flag in missing)
         )
         kind = verdict.category or bound.check.failure_category
-        told = [*((event, "") for event in verdict.events), *verdict.closest]
+        noted_events = [*((event, "") for event in verdict.events), *verdict.closest]
         says_no = status in ("fail", "warn")
         return AssertionResult(
             id=spec.id,
@@ -350,8 +350,8 @@ class _Judge:
             params=redactor.data(plain(bound.check)),
             observed=observed(verdict.observed, redactor),
             evidence=Evidence(
-                event_refs=list(dict.fromkeys(event.event_id for event, _ in told)),
-                excerpts=excerpts(_distinct(told), redactor) if says_no else [],
+                event_refs=list(dict.fromkeys(event.event_id for event, _ in noted_events)),
+                excerpts=excerpts(_distinct(noted_events), redactor) if says_no else [],
             ),
             capability_check=CapabilityCheck(
                 required=list(dict.fromkeys([*bound.requires, *missing])), missing=list(missing)
@@ -374,18 +374,19 @@ _KINDS = {
 """The kinds of failure of assertions that fail though nothing wrong was found, by reason code."""
 
 
-def _distinct(told: Sequence[tuple[Event, str]]) -> list[tuple[Event, str]]:
+def _distinct(noted_events: Sequence[tuple[Event, str]]) -> list[tuple[Event, str]]:
     """Each event once, with its note if it has one anywhere."""
-    notes = {event.event_id: note for event, note in reversed(told) if note}
-    events = {event.event_id: event for event, _ in reversed(told)}
+    notes = {event.event_id: note for event, note in reversed(noted_events) if note}
+    events = {event.event_id: event for event, _ in reversed(noted_events)}
     return [
-        (events[name], notes.get(name, "")) for name in dict.fromkeys(event.event_id for event, _ in told)
+        (events[name], notes.get(name, ""))
+        for name in dict.fromkeys(event.event_id for event, _ in noted_events)
     ]
 
 
-def _too_slow(told: str) -> AssertionCrashError:
+def _too_slow(overrun: str) -> AssertionCrashError:
     return AssertionCrashError(
-        f"it {told}",
+        f"it {overrun}",
         reason_code="assertion.timeout",
         next_step="let it judge less, record a shorter run, or raise limits.step_seconds in agenteval.yaml",
     )
@@ -399,14 +400,14 @@ def _crash(bound: BoundAssertion, error: BaseException, redactor: Redactor) -> F
         return Failure(
             error.reason_code, redactor.redacted(f"{where}: {error.message}"), redactor.redacted(next_step)
         )
-    told = f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")
+    sentence = f"{where} crashed: {type(error).__name__}: {saying(error)}".rstrip(": ")
     if bound.plugin:
         from agenteval.plugins.contract import line_in
 
-        told += line_in(bound.plugin, error)
+        sentence += line_in(bound.plugin, error)
     return Failure(
         "assertion.crashed",
-        redactor.redacted(told),
+        redactor.redacted(sentence),
         f"this is a bug{' in the plugin' if bound.plugin else ''}: report it with the test and its recording; "
         "-v shows where it happened",
         redactor.redacted("".join(traceback.format_exception(error))),

@@ -70,7 +70,7 @@ class Difference:
     before: str | None
     after: str | None
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The difference in words."""
         if self.before is None:
             return f"{self.name} is new: {_line(self.after or '')!r}"
@@ -134,10 +134,10 @@ class Cassette:
             return chosen.answer, found, ""
         _, found, number = min(compared, key=lambda each: len(each[1]))
         found = [each for each in found if each.kind not in tolerated]
-        told = "; ".join(each.told() for each in found[:_MOST_SHOWN])
+        changes = "; ".join(each.in_words() for each in found[:_MOST_SHOWN])
         more = f"; and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
         versions = f" (recorded with {self.client}, asked by {client})" if is_other else ""
-        return None, found, f"compared with recorded request {number}: {told}{more}{versions}"
+        return None, found, f"compared with recorded request {number}: {changes}{more}{versions}"
 
     def authors_changes(self, exchange: Exchange, parts: Sequence[Part]) -> list[Difference]:
         """The changes of the author's own words within the vendor's parts, of a request of another version of the CLI.

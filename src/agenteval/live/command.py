@@ -432,10 +432,13 @@ class CommandAgent(LiveAgent):
         """The replay with the scenario of the test: a transcript knows of no group and no trigger."""
         if _SPANS in replay or "scenario" not in replay:
             return replay
-        told = self.case.scenario
-        scenario: dict[str, Any] = {"trigger": told.trigger, "group_id": told.group_id}
-        if told.scheduler_context is not None:
-            scenario["scheduler_context"] = told.scheduler_context
+        scenario_of_test = self.case.scenario
+        scenario: dict[str, Any] = {
+            "trigger": scenario_of_test.trigger,
+            "group_id": scenario_of_test.group_id,
+        }
+        if scenario_of_test.scheduler_context is not None:
+            scenario["scheduler_context"] = scenario_of_test.scheduler_context
         for step in replay.get("script") or []:
             if isinstance(step, dict) and step.get("group_id") == replay["scenario"].get("group_id"):
                 step.pop("group_id", None)

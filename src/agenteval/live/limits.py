@@ -76,9 +76,7 @@ class Watch:
                 with suppress(OSError):
                     memory += _kilobytes(_SHARE, read_bytes(Path(f"/proc/{process}/smaps_rollup")))
             if memory + self._in_memory > MEMORY_BYTES:
-                return (
-                    f"uses {_told(memory + self._in_memory)} of memory, and {_told(MEMORY_BYTES)} are allowed"
-                )
+                return f"uses {_in_units(memory + self._in_memory)} of memory, and {_in_units(MEMORY_BYTES)} are allowed"
         return ""
 
     def _too_much_written(self, now: float) -> str:
@@ -98,7 +96,7 @@ class Watch:
             self._asked = now
             written += _printed(self.sized)
         if written > DISK_BYTES:
-            return f"wrote {_told(written)} to the disk, and {_told(DISK_BYTES)} are allowed"
+            return f"wrote {_in_units(written)} to the disk, and {_in_units(DISK_BYTES)} are allowed"
         return ""
 
 
@@ -170,5 +168,5 @@ def _printed(command: Sequence[str]) -> int:
         return 0
 
 
-def _told(size: int) -> str:
+def _in_units(size: int) -> str:
     return f"{size / 2**30:.1f} GiB"

@@ -84,15 +84,15 @@ def played(cassette: Cassette, stale: Stale = "miss") -> Model:
         if message is None:
             return _missed(miss, differences)
         status = message.get(ERROR_KEY, 200)
-        told = message["error"] if ERROR_KEY in message else dict(message)
-        return ModelAnswer(message=told, status=status, differences=differences)
+        body = message["error"] if ERROR_KEY in message else dict(message)
+        return ModelAnswer(message=body, status=status, differences=differences)
 
     return answer
 
 
 def _missed(miss: str, differences: Sequence[Difference] = ()) -> ModelAnswer:
-    told = f"not in the cassette: {miss}"
-    body = error_body("invalid_request_error", told)
+    reason = f"not in the cassette: {miss}"
+    body = error_body("invalid_request_error", reason)
     return ModelAnswer(message=body, status=400, miss=miss, differences=differences)
 
 
@@ -209,16 +209,16 @@ def real(base_url: str, key: Key | None) -> Model:
             return ModelAnswer(message=failed, status=error.code, from_service=True)
         except (OSError, ValueError, HTTPException) as error:
             why = getattr(error, "reason", error)
-            told = f"{base_url} cannot be reached: {why}"
+            reason = f"{base_url} cannot be reached: {why}"
             is_final = not has_answered or isinstance(why, ConnectionRefusedError | socket.gaierror)
-            unreachable = told if is_final and not isinstance(why, ConnectionResetError) else ""
-            failed = error_body("api_error", told)
+            unreachable = reason if is_final and not isinstance(why, ConnectionResetError) else ""
+            failed = error_body("api_error", reason)
             return ModelAnswer(message=failed, status=502, from_service=True, unreachable=unreachable)
         has_answered = True
         if message is not None:
             return ModelAnswer(message=message)
-        told = f"{base_url} answered with no JSON object"
-        return ModelAnswer(message=error_body("api_error", told), status=502, from_service=True)
+        reason = f"{base_url} answered with no JSON object"
+        return ModelAnswer(message=error_body("api_error", reason), status=502, from_service=True)
 
     return answer
 

@@ -93,7 +93,7 @@ class Accounts:
     last_error: str = ""
     """The last answer, if it was an error that the model's service gave."""
 
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Requests, tokens and cost so far, in words."""
         tokens = f", {sum(self.tokens.values()):,} tokens" if self.tokens else ""
         cost = f", {self.cost_usd:.4f} US dollars" if self.cost_usd else ""
@@ -262,7 +262,7 @@ class Proxy:
             called = self.seen.tools
         self.fixtures.put_into(results_in(wire.turns(body), called), has_harness=by_cli)
         self.fixtures.unsay(body.get("messages"))
-        self.tell(f"asks its model, {self.accounts.told()}")
+        self.tell(f"asks its model, {self.accounts.in_words()}")
         parts = request_parts(
             wire,
             body,
@@ -351,8 +351,8 @@ class Proxy:
         accounts.last_error = ""
         if answer.status >= 400:
             error = answer.message.get("error")
-            told = error.get("message") if isinstance(error, dict) else answer.message
-            accounts.last_error = f"{answer.status}: {told}" if answer.from_service else ""
+            reason = error.get("message") if isinstance(error, dict) else answer.message
+            accounts.last_error = f"{answer.status}: {reason}" if answer.from_service else ""
             return
         usage = answer.message.get("usage")
         usage = usage if isinstance(usage, dict) else {}

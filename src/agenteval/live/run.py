@@ -557,7 +557,7 @@ class _Live:
         differing: dict[bool, dict[str, None]] = {True: {}, False: {}}
         for each in proxy.differences:
             if each.kind != "conversation":
-                differing[each.kind == "vendor"][each.told()] = None
+                differing[each.kind == "vendor"][each.in_words()] = None
         return LiveResult(
             model="played" if is_played else accounts.model,
             how=self.options.how,

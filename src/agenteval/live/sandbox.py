@@ -361,9 +361,9 @@ def _in_bubblewrap(sandbox: Sandbox, folder: Path, streams: Mapping[str, Any]) -
     """A sandbox in bubblewrap, which has no variable of ours: it is started with none, and its arguments are in memory."""
     arguments = "\0".join(bubblewrap(sandbox, folder)).encode(errors="surrogateescape")
     _hand_over(folder)
-    told, telling = os.pipe()
-    passed = [telling, _in_memory(arguments)]
-    line = [shutil.which("bwrap") or "bwrap", "--info-fd", str(telling), "--args", str(passed[1])]
+    reading, writing = os.pipe()
+    passed = [writing, _in_memory(arguments)]
+    line = [shutil.which("bwrap") or "bwrap", "--info-fd", str(writing), "--args", str(passed[1])]
     if (refused := refused_calls()) is not None:
         passed.append(_in_memory(refused))
         line += ["--seccomp", str(passed[2])]
@@ -375,7 +375,7 @@ def _in_bubblewrap(sandbox: Sandbox, folder: Path, streams: Mapping[str, Any]) -
     finally:
         for each in passed:
             os.close(each)
-    with os.fdopen(told, "rb") as file:
+    with os.fdopen(reading, "rb") as file:
         found = re.search(rb'"child-pid": *(\d+)', file.read())
     first, handle = int(found[1]) if found else None, None
     with suppress(OSError):

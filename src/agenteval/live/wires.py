@@ -93,11 +93,11 @@ class Wire:
 
     def streamed(self, message: Mapping[str, Any]) -> bytes:
         """An answer as server-sent events."""
-        told = []
+        lines = []
         for event in self.events(message):
             named = f"event: {event['type']}\n" if "type" in event else ""
-            told.append(f"{named}data: {json.dumps(event)}\n\n".encode())
-        return b"".join(told) + self.end
+            lines.append(f"{named}data: {json.dumps(event)}\n\n".encode())
+        return b"".join(lines) + self.end
 
 
 # Requests -----------------------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def results_in(turns: Iterable[Turn], called: dict[str, str] | None = None) -> I
 def session_of(body: Mapping[str, Any]) -> str:
     """The id that the Claude CLI gave its session, which it tells the service; empty where there is none."""
     metadata = body.get("metadata")
-    told = str(metadata.get("user_id", "")) if isinstance(metadata, dict) else ""
-    found = re.search(_SESSION, told)
+    user = str(metadata.get("user_id", "")) if isinstance(metadata, dict) else ""
+    found = re.search(_SESSION, user)
     return found[1] if found else ""
 
 
@@ -340,8 +340,8 @@ def _unfolded(block: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, 
                 {"type": "signature_delta", "signature": block.get("signature", "")},
             ]
         case "tool_use" | "server_tool_use":
-            told = json.dumps(block.get("input") or {})
-            return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": told}]
+            arguments = json.dumps(block.get("input") or {})
+            return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": arguments}]
         case _:
             return dict(block), []
 
@@ -480,11 +480,11 @@ def _response_message(number: int, model: str, blocks: Sequence[Mapping[str, Any
     for place, block in enumerate(blocks):
         if block["type"] == "text":
             content = [{"type": "output_text", "text": block["text"], "annotations": []}]
-            told = {"type": "message", "role": "assistant", "content": content}
+            item = {"type": "message", "role": "assistant", "content": content}
         else:
             named = {"call_id": block["id"], "name": block["name"]}
-            told = {"type": "function_call", **named, "arguments": json.dumps(block["input"])}
-        output.append({"id": f"item_script_{number}_{place}", "status": "completed", **told})
+            item = {"type": "function_call", **named, "arguments": json.dumps(block["input"])}
+        output.append({"id": f"item_script_{number}_{place}", "status": "completed", **item})
     usage = {
         "input_tokens": 0,
         "input_tokens_details": {"cached_tokens": 0},

@@ -237,12 +237,12 @@ class AgentTest(pytest.Item):
                 self.console_lines = error.render()
             else:
                 self.result = outcome.result
-                self.console_lines = self.project.problems(leaks) or self._told(outcome.result)
+                self.console_lines = self.project.problems(leaks) or self._report_of(outcome.result)
                 self.user_properties = properties(outcome.result, outcome.redactor)
         if self.result is None or leaks or self.result.status == "error":
             pytest.fail(self.console_lines, pytrace=False)
 
-    def _told(self, result: TestResult) -> str:
+    def _report_of(self, result: TestResult) -> str:
         """The evidence; of a pass, when there is something to remark."""
         passed = result.status == "pass" and not result.xfail
         if passed and not (result.warnings or result.summary.assertions_warned):

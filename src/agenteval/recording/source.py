@@ -39,7 +39,7 @@ class Source:
 
     def convert(self, run: RecordedRun) -> RecordedTest:
         """Turn one run into the files of a test. Raises `AdapterError`."""
-        with _crashes_told(self.adapter.name):
+        with _crashes_as_errors(self.adapter.name):
             made = self.recorder.convert(self.path, run, self.context)
             check_foreign(made, RecordedTest, self.adapter.name)
             return made
@@ -56,7 +56,7 @@ def find_source(path: Path, registry: Registry, context: AdapterContext, *, adap
     empty: Source | None = None
     for reader in _adapters(registry, adapter):
         try:
-            with _crashes_told(reader.name):
+            with _crashes_as_errors(reader.name):
                 recorder: Recorder | None = getattr(reader, "recorder", None)
                 if recorder is None:
                     continue
@@ -90,7 +90,7 @@ def replay_reader(path: Path, registry: Registry, *, adapter: str) -> Adapter | 
     """
     _must_exist(path)
     for reader in _adapters(registry, adapter) if path.is_file() else ():
-        with _crashes_told(reader.name):
+        with _crashes_as_errors(reader.name):
             reads = getattr(reader, "reads", None)
             if reads is not None and reads(path):
                 return reader
@@ -158,7 +158,7 @@ def chosen_runs(source: Source, turns: Sequence[int]) -> list[RecordedRun]:
 
 
 @contextmanager
-def _crashes_told(name: str) -> Iterator[None]:
+def _crashes_as_errors(name: str) -> Iterator[None]:
     """Turn a foreign exception into the error that the adapter has a bug, and limit the time of the adapter."""
     try:
         with reading(name):

@@ -704,7 +704,7 @@ def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
                 reason_code="cluster.no_workers",
                 next_step="start some: dask worker ADDRESS --nthreads 1",
             ) from None
-        told = client.get_versions()
+        versions = client.get_versions()
         found = client.run(inspect, modules, sandbox, on_error="return")
         there = client.sync(client.scheduler.ncores)
         # A worker that left while it was asked gives an OSError: it is no longer part of the cluster.
@@ -712,8 +712,8 @@ def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
             each: answer for each, answer in found.items() if each in there or not isinstance(answer, OSError)
         }
         wanted.release()  # with its work, a worker may have gone before it answered
-    for address, about in sorted(told["workers"].items()):
-        _compare(address, _versions(told["client"]), _versions(about))
+    for address, about in sorted(versions["workers"].items()):
+        _compare(address, _versions(versions["client"]), _versions(about))
     for address, answer in sorted(found.items()):
         if isinstance(answer, BaseException):
             _refuse(address, f"agenteval cannot be used there: {type(answer).__name__}: {answer}")
@@ -749,26 +749,26 @@ def _inspection() -> Callable[..., dict[str, str]]:
         from importlib.metadata import PackageNotFoundError, entry_points, requires, version
         from importlib.util import find_spec
 
-        told = {}
+        found_versions = {}
         try:
-            told["agenteval"] = version("agenteval")
+            found_versions["agenteval"] = version("agenteval")
         except PackageNotFoundError:
-            return told
+            return found_versions
         # The libraries agenteval requires decide verdicts too: another YAML or regex engine may read a file differently.
         for line in requires("agenteval") or ():
             name = re.split(r"[^A-Za-z0-9._-]", line)[0]
             if "extra" not in line.partition(";")[2]:
-                told[name] = version(name)
+                found_versions[name] = version(name)
         for group in ("agenteval.adapters", "agenteval.assertions", "agenteval.operators"):
             for point in entry_points(group=group):
                 about = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-                told[f"the {group[10:-1]} {point.name}"] = about
+                found_versions[f"the {group[10:-1]} {point.name}"] = about
         for name in modules:
             try:
                 found = find_spec(name)
             except ImportError:
                 found = None
-            told[f"the plugin {name}"] = "installed" if found else "missing"
+            found_versions[f"the plugin {name}"] = "installed" if found else "missing"
         if sandbox:
             from agenteval.contracts.errors import AgentEvalError
             from agenteval.live.sandbox import chosen
@@ -776,7 +776,7 @@ def _inspection() -> Callable[..., dict[str, str]]:
             try:
                 chosen(sandbox, image="any")
             except AgentEvalError as error:
-                told["sandbox"] = error.message
-        return told
+                found_versions["sandbox"] = error.message
+        return found_versions
 
     return inspect

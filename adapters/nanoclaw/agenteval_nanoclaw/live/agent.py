@@ -296,7 +296,7 @@ class NanoClawAgent(LiveAgent):
                 f"{files} reached no request, so no run notices a change there: the agent's CLI "
                 "does not follow the imports of the group's CLAUDE.md that lead out of its folder"
             )
-        for name, text in workspace.told.items():
+        for name, text in workspace.messages.items():
             if not proxy.has_heard(text):
                 context.warn(
                     f"scenario.{name} reached no request: the agent neither was given it nor read it"
@@ -313,8 +313,8 @@ class NanoClawAgent(LiveAgent):
             self.workspace.deliver()
         except sqlite3.Error as error:
             raise refused("/workspace/inbound.db", f"is no database to write to: {error}") from error
-        if self.real and (told := far_from_today(self.case, FAR_DAYS)):
-            context.warn(f"the model was told of {told[0]}, which is not near today, and also what day it is")
+        if self.real and (far := far_from_today(self.case, FAR_DAYS)):
+            context.warn(f"the model was told of {far[0]}, which is not near today, and also what day it is")
         self._warn_of_unheard(proxy, context)
         root = self.workspace.root
         unheard = replace(context, base_dir=root, root=root, warnings=[])

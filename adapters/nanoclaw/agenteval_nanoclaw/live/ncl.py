@@ -128,9 +128,9 @@ class Desk:
             frame |= self._dispatch(str(asked.get("command")), dict(record_of(asked.get("args"))))
         except _RefusedError as refusal:
             frame |= {"ok": False, "error": {"code": refusal.code, "message": str(refusal)}}
-        told = {"type": "cli_response", "requestId": request, "frame": frame}
+        response = {"type": "cli_response", "requestId": request, "frame": frame}
         # the client looks for `"requestId":"..."` in the text of the row, as JavaScript writes it
-        content = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        content = json.dumps(response, ensure_ascii=False, separators=(",", ":"))
         self.workspace.answer(row, f"cli-resp-{request}", content)
 
     def _dispatch(self, command: str, args: _Args) -> dict[str, Any]:
@@ -174,12 +174,12 @@ class Desk:
                     "forbidden", f'CLI access is scoped to this agent group. Cannot access "{resource}".'
                 )
         known_of = next((each for each in verbs if command.startswith(each)), "")
-        told = (
+        advice = (
             f" — verbs for {known_of}: {', '.join(verbs[known_of])}. Run `ncl {known_of} help <verb>` for flags and examples."
             if known_of
             else " Run `ncl help`."
         )
-        raise _RefusedError("unknown-command", f'no command "{command}"{told}')
+        raise _RefusedError("unknown-command", f'no command "{command}"{advice}')
 
     def _verbs(self) -> dict[str, list[str]]:
         found = {name: ["list", "get", "help"] for name in _LOOKED_UP}
@@ -232,9 +232,9 @@ class Desk:
         recurrence, script = _text_or_none(args.get("recurrence")), _text_or_none(args.get("script"))
         self._check(recurrence, script, args)
         if recurrence and args.get("process_after") is None:
-            due, told = self._first(recurrence), True
+            due, is_recurring = self._first(recurrence), True
         else:
-            due, told = self._moment(args.get("process_after")), False
+            due, is_recurring = self._moment(args.get("process_after")), False
         series = self._new_id(str(args.get("name") or ""), str(args["prompt"]))
         session = f"sess-{series}"
         content = {
@@ -246,7 +246,7 @@ class Desk:
         row = {"id": series, "series_id": series, "process_after": due, "recurrence": recurrence}
         made = self.workspace.put_task(session, **row, status="pending", content=json.dumps(content))
         self._is_of_this_run(made["timestamp"], "created_at")
-        if told:
+        if is_recurring:
             self._is_of_this_run(due, "process_after")
         return self._output(session, made)
 
@@ -261,14 +261,14 @@ class Desk:
     def _first(self, recurrence: str) -> str:
         return _iso(Schedule(recurrence, self.workspace.timezone).after(datetime.now(UTC)))
 
-    def _moment(self, told: Any) -> str:
+    def _moment(self, text: Any) -> str:
         """A time as the host reads it: without an offset, of the group's time zone."""
-        if not isinstance(told, str) or not told:
+        if not isinstance(text, str) or not text:
             raise ValueError("--process-after is required")
         try:
-            moment = datetime.fromisoformat(told.strip())
+            moment = datetime.fromisoformat(text.strip())
         except ValueError:
-            raise ValueError(f"invalid --process-after: {told}") from None
+            raise ValueError(f"invalid --process-after: {text}") from None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=ZoneInfo(self.workspace.timezone))
         return _iso(moment.astimezone(UTC))
@@ -407,8 +407,8 @@ class Desk:
             "recurrence": "recurrence",
             "script": "script",
         }
-        told = [name for key, name in names.items() if key in fields or key in content]
-        if not told:
+        changed = [name for key, name in names.items() if key in fields or key in content]
+        if not changed:
             raise ValueError("nothing to update")
         if not rows:
             raise ValueError(f"no live task matched: {args['id']}")
@@ -416,7 +416,7 @@ class Desk:
             merged = json.dumps(record_of(_json(row["content"])) | content)
             sets = ", ".join(f"{name} = :{name}" for name in ("content", *fields))
             self.workspace.change(session, f"{sets} WHERE id = :id", id=row["id"], content=merged, **fields)
-        return {"series_id": args["id"], "touched": len(rows), "fields": told}
+        return {"series_id": args["id"], "touched": len(rows), "fields": changed}
 
     def _run(self, args: _Args) -> dict[str, Any]:
         rows = list(self._of(args))
@@ -486,9 +486,9 @@ class Desk:
         raise ValueError(f"{resource.rstrip('s')} not found: {wanted}")
 
     def _hold(self, command: str, args: Mapping[str, Any]) -> None:
-        told = {name: value for name, value in args.items() if name not in ("agent_group_id", "group")}
+        options = {name: value for name, value in args.items() if name not in ("agent_group_id", "group")}
         payload = {"frame": {"command": command, "args": dict(args)}}
-        shown = "".join(f" --{name} {value}" for name, value in told.items())
+        shown = "".join(f" --{name} {value}" for name, value in options.items())
         self.workspace.hold("cli_command", payload, f"CLI: {command}", f"ncl {command}{shown}")
 
 

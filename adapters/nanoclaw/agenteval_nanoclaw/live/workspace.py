@@ -96,7 +96,7 @@ class Workspace:
     clock: dict[str, str] = field(default_factory=dict)
     instructions: dict[str, str] = field(default_factory=dict)
     """The files with the author's instructions that a group has, each with its text."""
-    told: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, str] = field(default_factory=dict)
     """The test's texts of memory and of the earlier conversation, by their place in the test."""
     logs: dict[str, list[str]] = field(default_factory=dict)
     """The logs of series of tasks, line by line: not files, since the agent may make links where those would be."""
@@ -289,10 +289,10 @@ class Workspace:
             for number, (message, kind, text) in enumerate(self.sent(), 1):
                 if message in known:
                     continue
-                told = record_of(json_of(text))
-                if kind == "system" and told.get("action") == "schedule_task":
-                    task = {row: told.get(key) for row, key in _OF_TASK.items()}
-                    content = {"prompt": told.get("prompt"), "script": told.get("script")}
+                content_sent = record_of(json_of(text))
+                if kind == "system" and content_sent.get("action") == "schedule_task":
+                    task = {row: content_sent.get(key) for row, key in _OF_TASK.items()}
+                    content = {"prompt": content_sent.get("prompt"), "script": content_sent.get("script")}
                     task |= {
                         "seq": _next_seq(database),
                         "kind": "task",
@@ -300,10 +300,10 @@ class Workspace:
                     }
                     task |= {"status": "pending", "tries": 0, "trigger": 1, "content": json.dumps(content)}
                     put(database, "messages_in", **task)
-                elif kind == "system" and (action := str(told.get("action"))) in self.host.held:
-                    self.hold(action, told, action, json.dumps(told, ensure_ascii=False))
+                elif kind == "system" and (action := str(content_sent.get("action"))) in self.host.held:
+                    self.hold(action, content_sent, action, json.dumps(content_sent, ensure_ascii=False))
                 elif kind == RUN_LOG and self.series:
-                    self.log_task(self.series, str(told.get("text") or ""))
+                    self.log_task(self.series, str(content_sent.get("text") or ""))
                 arrives = kind not in ("system", RUN_LOG)
                 _delivered(database, message, f"live:{number}" if arrives else None)
         shutil.copyfile(self.inbound, self.session / INBOUND)
@@ -430,7 +430,7 @@ def build(
         workspace, scenario.group_id, scenario.memory_snapshot, workspace.group, checkout.host.memory
     )
     _databases(workspace, checkout, case, recorded, container)
-    workspace.told |= _told(case)
+    workspace.messages |= _messages(case)
     for index, message in enumerate(scenario.input_messages):
         if message.role != "user":
             context.warn(
@@ -450,7 +450,7 @@ def _is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
 
 
-def _told(case: TestCase) -> dict[str, str]:
+def _messages(case: TestCase) -> dict[str, str]:
     """Collect a test's texts of its group's memory and of the earlier conversation, by their place in the test."""
     scenario, memory = case.scenario, case.scenario.memory_snapshot
     found = {f"prior_messages[{index}]": each.content for index, each in enumerate(scenario.prior_messages)}
@@ -463,15 +463,15 @@ def _told(case: TestCase) -> dict[str, str]:
 
 
 def _series(case: TestCase) -> str:
-    told = case.scenario.scheduler_context or {}
-    return str(told.get("series_id") or told.get("task_id") or "task-live")
+    context = case.scenario.scheduler_context or {}
+    return str(context.get("series_id") or context.get("task_id") or "task-live")
 
 
 def _timezone(case: TestCase) -> str:
     """The host's time zone: the one that the test names, and UTC everywhere else, so that it is the same everywhere."""
-    told = (case.scenario.scheduler_context or {}).get("timezone")
+    name = (case.scenario.scheduler_context or {}).get("timezone")
     try:
-        return str(ZoneInfo(told)) if isinstance(told, str) else "UTC"
+        return str(ZoneInfo(name)) if isinstance(name, str) else "UTC"
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return "UTC"
 
@@ -511,8 +511,8 @@ def _group_folder(
     workspace.instructions |= _compose(group, checkout.host, checkout.files, container)
     (group / LOCAL).touch()
     if checkout.host.session_context:
-        told = {"agentGroupId": workspace.owner, "sessionId": workspace.session.name, "mailbox": None}
-        (shared.parent / CONTEXT).write_text(json.dumps(told))
+        context = {"agentGroupId": workspace.owner, "sessionId": workspace.session.name, "mailbox": None}
+        (shared.parent / CONTEXT).write_text(json.dumps(context))
     return container
 
 
@@ -613,15 +613,17 @@ def _others(workspace: Workspace, case: TestCase, context: AdapterContext, memor
         ours = workspace.root / ("groups" if of_group else "extra") / name
         ours.mkdir(parents=True, exist_ok=True)
         workspace.mounts[inside] = (ours, bool(mount.get("readonly", True)))
-    for group, told in _told_of_others(case):
+    for group, known in _known_of_others(case):
         folder = workspace.root / "groups" / _folder_name(group)
         folder.mkdir(exist_ok=True)
-        keys = [key for key in ("memory_snapshot", "memory") if isinstance(told, dict) and key in told]
-        _fill_memory(workspace, group, told[keys[0]] if keys else told, folder, memory)
+        # A group is given as its memory alone, or as an object with its memory beside other facts.
+        fields = known if isinstance(known, dict) else {}
+        content = next((fields[key] for key in ("memory_snapshot", "memory") if key in fields), known)
+        _fill_memory(workspace, group, content, folder, memory)
 
 
-def _told_of_others(case: TestCase) -> list[tuple[str, Any]]:
-    return [(group, told) for group, told in other_memories(case.scenario) if group]
+def _known_of_others(case: TestCase) -> list[tuple[str, Any]]:
+    return [(group, known) for group, known in other_memories(case.scenario) if group]
 
 
 def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path, file: str) -> None:
@@ -631,12 +633,14 @@ def _fill_memory(workspace: Workspace, group: str, memory: Any, folder: Path, fi
     entries = memory if isinstance(memory, list) else [memory]
     loose: list[str] = []
     for entry in entries:
-        told = entry if isinstance(entry, dict) else {}
-        named = told.get("path") or told.get("source")
+        fields = entry if isinstance(entry, dict) else {}
+        named = fields.get("path") or fields.get("source")
         place = _place(workspace, str(named), folder) if named else None
-        content = told["content"] if isinstance(told.get("content"), str) else "\n".join(memory_text(entry))
-        if told.get("group_id") not in (None, group) and not told.get("path"):
-            continue  # of a group that is not told of here
+        content = (
+            fields["content"] if isinstance(fields.get("content"), str) else "\n".join(memory_text(entry))
+        )
+        if fields.get("group_id") not in (None, group) and not fields.get("path"):
+            continue  # the memory of another group, without a place in its folder
         if place is None:
             loose.append(content)
         else:
@@ -706,7 +710,7 @@ def _central(
     database.execute(
         "CREATE TABLE IF NOT EXISTS container_configs (agent_group_id TEXT PRIMARY KEY, additional_mounts TEXT)"
     )
-    groups = {_folder_name(group): group for group, _ in reversed(_told_of_others(case))}
+    groups = {_folder_name(group): group for group, _ in reversed(_known_of_others(case))}
     groups |= {workspace.group.name: case.scenario.group_id}
     for name, group in groups.items():  # the trace has groups by the names that the test has for them
         named = container["assistantName"] if name == workspace.group.name else group
@@ -739,7 +743,7 @@ def _destinations(case: TestCase, recorded: Trace | None) -> dict[str, str]:
 
 def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterator[dict[str, Any]]:
     """A row for each message, pending: of a chat, or a task when the scheduler wakes the agent."""
-    told = case.scenario.scheduler_context or {}
+    context = case.scenario.scheduler_context or {}
     now = datetime.now(UTC)
     address = f"{CHANNEL}:{conversation}"
     for number, message in enumerate(case.scenario.input_messages, 1):
@@ -747,12 +751,15 @@ def _inbound(workspace: Workspace, case: TestCase, conversation: str) -> Iterato
         if not workspace.series:
             row |= {"platform_id": address, "channel_type": CHANNEL}
         if case.scenario.trigger == "scheduler":
-            name = str(told.get("task_id") or "task-live") + (f"-{number}" if number > 1 else "")
-            due = _moment(told.get("scheduled_for"))
+            name = str(context.get("task_id") or "task-live") + (f"-{number}" if number > 1 else "")
+            due = _moment(context.get("scheduled_for"))
             row |= {"kind": "task", "timestamp": workspace.stamp(_time(workspace, due, now))}
             # a task of the future would not be picked up
-            row["process_after"] = told["scheduled_for"] if due and due <= now else None
-            row |= {"series_id": str(told.get("series_id") or name), "recurrence": told.get("recurrence")}
+            row["process_after"] = context["scheduled_for"] if due and due <= now else None
+            row |= {
+                "series_id": str(context.get("series_id") or name),
+                "recurrence": context.get("recurrence"),
+            }
             content = {"prompt": message.content, "script": None}
         else:
             name = f"{number}:{workspace.owner}"
@@ -800,10 +807,10 @@ def _conversation(workspace: Workspace, case: TestCase) -> None:
         put(database, "session_state", key=CONTINUATION, value=BEFORE, updated_at=_HOST_CREATED)
 
 
-def _time(workspace: Workspace, told: datetime | None, now: datetime) -> datetime:
+def _time(workspace: Workspace, stated: datetime | None, now: datetime) -> datetime:
     """Return the time of an event: the test's, or now; then the agent gets a time that only this run has."""
-    if told is not None:
-        return told
+    if stated is not None:
+        return stated
     local = now.astimezone(ZoneInfo(workspace.timezone))
     for shown in (local, now.replace(tzinfo=None)):
         for gap in (" ", "\u202f"):
@@ -812,8 +819,8 @@ def _time(workspace: Workspace, told: datetime | None, now: datetime) -> datetim
 
 
 def _moment(text: Any) -> datetime | None:
-    told = milliseconds(text)
-    return None if told is None else datetime.fromtimestamp(told / 1000, UTC)
+    time = milliseconds(text)
+    return None if time is None else datetime.fromtimestamp(time / 1000, UTC)
 
 
 def _seconds(moment: datetime) -> str:
@@ -822,8 +829,8 @@ def _seconds(moment: datetime) -> str:
 
 def far_from_today(case: TestCase, days: float) -> Sequence[str]:
     """The times that a test states, and that are further from today than this."""
-    told = [each.ts for each in case.scenario.input_messages]
-    told.append((case.scenario.scheduler_context or {}).get("scheduled_for"))
+    texts = [each.ts for each in case.scenario.input_messages]
+    texts.append((case.scenario.scheduler_context or {}).get("scheduled_for"))
     now = datetime.now(UTC)
-    moments = ((text, _moment(text)) for text in told)
+    moments = ((text, _moment(text)) for text in texts)
     return [str(text) for text, each in moments if each and abs((now - each).total_seconds()) > days * 86400]

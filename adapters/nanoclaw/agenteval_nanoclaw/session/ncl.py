@@ -35,7 +35,7 @@ def asked_in(command: str, requests: Sequence[Request]) -> list[Asked]:
     found = [(each.command, each.args, each.answer) for each in requests]
     if not found and HOST_PROGRAM in command:
         found = [(*_parsed(words, stdin), {}) for words, stdin in invocations(command, HOST_PROGRAM)]
-    return [asked for each in found for asked in _told(*each)]
+    return [asked for each in found for asked in _requested(*each)]
 
 
 def _parsed(words: list[str], stdin: str | None) -> tuple[str, Record]:
@@ -54,7 +54,7 @@ def _parsed(words: list[str], stdin: str | None) -> tuple[str, Record]:
     return "-".join(names), args
 
 
-def _told(command: str, args: Record, answer: Record) -> Iterator[Asked]:
+def _requested(command: str, args: Record, answer: Record) -> Iterator[Asked]:
     asked = command.removeprefix(RESOURCE)
     verb = next((verb for verb in TASK_COMMANDS if asked == verb or asked.startswith(f"{verb}-")), "")
     if asked == command or not verb:
