@@ -139,7 +139,7 @@ def _write(path: Path, text: str) -> Path:
         ({"live": LiveOptions(stale="mark")}, True),
         ({"live": LiveOptions(budget=Budget(1))}, True),
         ({"live": LiveOptions(config=LiveConfig(command=LiveCommand(image="x")))}, True),
-        ({"live": LiveOptions(keep=True, tell=print)}, False),
+        ({"live": LiveOptions(keep=True, show_activity=print)}, False),
         ({"run_id": "other"}, False),
     ],
     ids=["trials", "early stop", "live", "stale", "budget", "image", "only telling", "run id"],

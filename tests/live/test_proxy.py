@@ -38,7 +38,7 @@ def proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
         known=dict,
         skills=frozenset(),
         redact=str,
-        tell=lambda _: None,
+        show_activity=lambda _: None,
     ) as made:
         yield made
 

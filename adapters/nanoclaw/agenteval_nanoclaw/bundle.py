@@ -64,7 +64,7 @@ class FinalOutput(Model):
     content: str
     """The text."""
     role: Name = "assistant"
-    """Who speaks."""
+    """The role of the speaker."""
 
 
 @model
@@ -153,7 +153,7 @@ class MessageReceivedStep(Step):
     type: Literal["message_received"]
     """The kind of step."""
     role: Name = "user"
-    """Who speaks."""
+    """The role of the speaker."""
     content: str | None = None
     """The text. By default the n-th such step has the text of the n-th of `input_messages`."""
     sender: str | None = None
@@ -249,7 +249,7 @@ class FinalOutputStep(Step):
     content: str
     """The text."""
     role: Name = "assistant"
-    """Who speaks."""
+    """The role of the speaker."""
     to: Any = None
     """The name of the conversation that it goes to, or a list of names: sends to them go there, too."""
     sent_by: list[str] | None = None

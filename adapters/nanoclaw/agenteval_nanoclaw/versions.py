@@ -31,7 +31,7 @@ class Release:
     settings: Mapping[str, Any]
     """The settings of the CLI that the host writes for a new group."""
     held: tuple[str, ...]
-    """What an agent asks of the host that waits for an owner's approval."""
+    """The requests of an agent that the host holds for an owner's approval."""
 
 
 RELEASES = (
@@ -107,7 +107,7 @@ class Host:
     session_context: bool = False
     """True if the runner reads the session that it serves from a file."""
     held: tuple[str, ...] = ()
-    """What an agent asks of the host that waits for an owner's approval."""
+    """The requests of an agent that the host holds for an owner's approval."""
     guessed: tuple[str, ...] = field(default=())
     """The facts that come from the table of the release since the checkout lacks them: in words, with the missing file."""
 

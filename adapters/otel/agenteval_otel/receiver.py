@@ -1,4 +1,4 @@
-"""Receives OTLP over HTTP from a running agent, and writes it to a file of OTLP JSON, one request a line.
+"""Receives OTLP over HTTP from a running agent, and writes each request as a line of JSON.
 
 https://opentelemetry.io/docs/specs/otlp/#otlphttp: JSON or protobuf, compressed or not, to `/v1/traces` and `/v1/logs`;
 metrics are accepted and dropped. It listens on a port of this machine, or on a unix socket, in a thread of its own.

@@ -1,4 +1,4 @@
-"""Reads the spans of one OTLP trace as one run: its agents, model calls and tool calls, each once, and its messages.
+"""Reads the spans of an OTLP trace as a run: agents, model calls, tool calls, messages, each once.
 
 A call of a tool is known twice, by the model's answer that asks for it and by the span of its execution, and
 instrumentations record either or both. The two are one call: they share the call id, or else tool and arguments.

@@ -1,8 +1,9 @@
 """Files of spans: the container is recognised by its content, and read, or refused by name.
 
-These are read: OTLP in JSON (one document, one a line, or lists of them) and in protobuf, exports of Tempo's API and of
-CloudWatch (spans and log records, one a row, between lines of the application's own log), and Jaeger's JSON. To add a
-container, describe it in `CONTAINERS` (it holds OTLP JSON) or in `FOREIGN` (it is refused), or read it as `Jaeger` does.
+It reads OTLP in JSON (one document, one a line, or lists of them) and in protobuf, exports of Tempo's API, and
+Jaeger's JSON. Exports of CloudWatch have a span or a log record in each row, between lines of the application's own
+log. To add a container, describe it in `CONTAINERS` (it holds OTLP JSON) or in `FOREIGN` (it is refused), or read it
+as `Jaeger` does.
 
 https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: 64-bit integers are texts, ids are hexadecimal, a
 value is a mapping with one key that names its type. Unknown keys are passed over, as the protocol asks; so are metrics.

@@ -1,4 +1,4 @@
-"""Isolation of groups: no use of another group's memory, by events, by paths into its folders, or by what the agent reveals.
+"""Isolation of groups: assertions against the use of another group's memory, by events, by paths, or in answers.
 
 NanoClaw keeps the files of a group in a folder with the id of the group. The folder lies under `groups`, `extra`, `sessions`,
 `v2-sessions` or `ipc`, or beside the agent's own (`../<id>`).

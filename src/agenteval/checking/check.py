@@ -43,7 +43,7 @@ class Check:
     """One check of the tests of a session. `settings` are those of the configuration, under those of the command line.
 
     `asks` is called before the real model is asked, with the report so far: False leaves the tests unmeasured. `folder` is the
-    checkout that `--base` names. `without` are folders that belong to no agent. `tell` shows what an agent is doing. `command` is the command line that does the same again.
+    checkout that `--base` names. `without` are folders that belong to no agent. `show_activity` shows what an agent is doing. `command` is the command line that does the same again.
     """
 
     session: Session
@@ -55,7 +55,7 @@ class Check:
     keeps: bool = False
     asks: Callable[[CheckReport], bool] = lambda _: True
     command: str = "agenteval check"
-    tell: Callable[[str], None] | None = None
+    show_activity: Callable[[str], None] | None = None
     is_interrupted: bool = False
     measured: dict[str, MeasuredTest] = field(default_factory=dict)
 
@@ -190,7 +190,7 @@ class Check:
         options = self.recorder.options
         assert options.live is not None
         # where tests were played in several processes, no agent has told what it does since
-        real = replace(options.live, how="real", every=True, stale="miss", tell=self.tell)
+        real = replace(options.live, how="real", every=True, stale="miss", show_activity=self.show_activity)
         root = options.root.resolve()
         if self.folder:
             folder = given_base(self.folder, changes, root)
@@ -238,7 +238,7 @@ class Check:
             return
         for options in (job.runner.options, job.base):
             if options.live:
-                options.live.tell = None  # the agents of several workers would share a line
+                options.live.show_activity = None  # the agents of several workers would share a line
         self.recorder.console.flush()
         workers = Workers(items, number, forks(job), share=1)
         try:

@@ -154,7 +154,7 @@ class CheckRequest(Request):
             every=True,
             stale="mark",
             scratch=scratch,
-            tell=None if self.no_progress else LiveProgress(),
+            show_activity=None if self.no_progress else LiveProgress(),
             config=replace(config, **changes),
             root=project.root,
             budget=None if self.max_cost is None else Budget(self.max_cost),
@@ -270,7 +270,7 @@ def _check(
         allow_unmeasured=asked.allow_unmeasured,
         keeps=asked.update,
         asks=lambda report: asked.yes or _confirmed(console, report),
-        tell=None if asked.no_progress else LiveProgress(),
+        show_activity=None if asked.no_progress else LiveProgress(),
     )
 
 

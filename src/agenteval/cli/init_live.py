@@ -14,7 +14,7 @@ from agenteval.reading.documents import read_bytes
 
 _TEST = "evals/first-live"
 _IGNORED = (".venv/", "node_modules/", "__pycache__/", ".env")
-"""What git must not track: an agent sees all that it tracks, and each run copies it."""
+"""Paths that git must not track: an agent sees all that git tracks, and each run copies it."""
 _ENVIRONMENTS = (".venv", "venv", "env")
 _ASKS_A_MODEL = re.compile(
     r"^\s*(?:from|import)\s+(?:agents|anthropic|autogen\w*|claude_agent_sdk|crewai|google\.genai|lang(?:chain|graph)\w*|litellm"

@@ -487,7 +487,7 @@ def _recorder(
     config = project.config
     live = asked.live_options(config.live, project.root, scratch)
     live.shadow = parts.shadow
-    live.tell = None if asked.no_progress else LiveProgress()
+    live.show_activity = None if asked.no_progress else LiveProgress()
     part, strict, log = asked.part, asked.strict or config.strict, None
     if part:
         from agenteval.running.shards import ShardLog

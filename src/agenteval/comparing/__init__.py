@@ -1,1 +1,1 @@
-"""Compares two runs, or a run with a baseline: verdicts that got worse or better, and changes in the agent's calls."""
+"""Compares two runs, or a run with a baseline: changed verdicts, and changes in the agent's calls."""

@@ -1,4 +1,4 @@
-"""Compares two runs of one suite, or a baseline and a run: the changes of every assertion, and of the agent's calls."""
+"""Compares two runs of one suite, or a baseline and a run: changed assertions and calls."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
-"""The statistics of trials: intervals of a rate and of the difference of two, pass@k and pass^k, and an exact test of a fall.
+"""The statistics of trials: intervals of rates and of differences, pass@k, pass^k, an exact test of a fall.
 
-The test and the interval of the difference are exact and unconditional: they hold at every pair of true rates, also
-with six trials, where approximations promise too much (docs/comparing.md has the figures).
+The test and the interval of the difference are exact and unconditional: they hold at every pair of true rates. That
+includes six trials, where approximations promise too much (docs/comparing.md has the figures).
 """
 
 import math

@@ -28,10 +28,10 @@ _REINSTALL = "reinstall the package that provides the adapter, or report it to i
 class AdapterContext:
     """The surroundings of a test case that an adapter may use.
 
-    `base_dir` is the test file's directory, to which paths in the spec are relative; `root` is the folder in which it may
-    name files, outside which nothing is read unless `allow_outside` is set; `max_file_bytes` bounds every file. What is
-    odd but not wrong goes to `warn`. While a large file is read, `progress` is called with the file, the bytes read so
-    far, and its size in bytes.
+    `base_dir` is the test file's directory, to which paths in the spec are relative. `root` is the folder in which it
+    may name files: nothing outside is read unless `allow_outside` is set. `max_file_bytes` bounds every file. What is
+    odd but not wrong goes to `warn`. While a large file is read, `progress` is called with the file, the bytes read
+    so far, and its size in bytes.
     """
 
     base_dir: Path

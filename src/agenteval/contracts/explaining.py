@@ -1,4 +1,4 @@
-"""Strict models in words, and in JSON Schema: why data does not fit one, and what it would have to be."""
+"""Explains strict models in words and in JSON Schema: why data does not fit, and what would fit."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -132,7 +132,7 @@ def args_key(args: Any, ignore: Iterable[str] = ()) -> str:
     for path in ignore:
         args = _without(args, path)
     key = composed(_SORTED.encode(args))
-    return composed(_SORTED.encode(_whole(args))) if _FLOAT.search(key) else key
+    return composed(_SORTED.encode(_with_whole_numbers(args))) if _FLOAT.search(key) else key
 
 
 _FLOAT = lazy(r"\d(?:\.0|[eE])")
@@ -155,12 +155,12 @@ def _without(value: Any, path: str) -> Any:
     return value
 
 
-def _whole(value: Any) -> Any:
+def _with_whole_numbers(value: Any) -> Any:
     """A JSON value with numbers such as 1.0 as whole ones."""
     if isinstance(value, dict):
-        return {name: _whole(item) for name, item in value.items()}
+        return {name: _with_whole_numbers(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_whole(item) for item in value]
+        return [_with_whole_numbers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

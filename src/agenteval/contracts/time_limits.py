@@ -4,8 +4,8 @@ A step is the checking of one file, the judging by one assertion, or the redacti
 patterns share a smaller budget: a thousand slow patterns take no longer than one. Both count processor time, not
 wall-clock time: a busy machine changes no verdict.
 
-A timer interrupts a step wherever it is, in this package or in a plugin. Where there is none, on Windows and outside
-of the main thread, only `check` ends it, which loops over what an author or an agent wrote may call at each turn.
+A timer interrupts a step wherever it is, in this package or in a plugin. There is none on Windows and outside of the
+main thread. There, only `check` ends it, which loops over texts of authors and agents may call at each turn.
 """
 
 import signal

@@ -347,7 +347,7 @@ class Retry:
 def retries(calls: Iterable[ToolCall], ignore_args: Iterable[str] = ()) -> Iterator[Retry]:
     """The retries among the calls, in order, by the definition above.
 
-    A call is a retry only if the failure came before it: calls made side by side are no retries of each other, and
+    A call is a retry only if the failure came before it. Calls made side by side are no retries of each other, and
     retries made side by side count one each.
     """
     calls = list(calls)

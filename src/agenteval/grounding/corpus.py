@@ -97,7 +97,7 @@ class Corpus:
         return stem in self._postings
 
     def has_row(self, stems: str) -> bool:
-        """Whether the sources have words in a row."""
+        """Return whether the sources have words in a row."""
         return stems in self.words
 
     def around(self, number: int) -> list[int]:

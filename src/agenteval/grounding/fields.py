@@ -53,6 +53,7 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
         # Numbers, dates and flags have rules of their own. This one is about texts: a state, a city, an owner.
         if isinstance(mine, bool | int | float):
             continue
+        # The claim has a word of its own value: then no other object's value is meant, but the claim may deny it.
         if any(content(value) & said - naming.every for value in values_of(mine)):
             yield from (value for value in values_of(mine) if content(value) and content(value) <= not_so)
             continue

@@ -23,16 +23,16 @@ def marked(text: str, parts: Iterable[str], limit: int) -> str:
 
 def _find(text: str, part: str) -> tuple[int, int] | None:
     bare = part.strip('"')
-    at = _whole(text, bare)
+    at = _find_whole(text, bare)
     if at >= 0:
         return at, at + len(bare)
     words = bare.split()
-    first = _whole(text, words[0]) if words else -1
+    first = _find_whole(text, words[0]) if words else -1
     last = text.find(words[-1], first) if first >= 0 else -1
     return (first, last + len(words[-1])) if last >= 0 else None
 
 
-def _whole(text: str, part: str) -> int:
+def _find_whole(text: str, part: str) -> int:
     """Return the offset of a part as a whole word, or -1."""
     at = text.find(part) if part else -1
     while at >= 0:

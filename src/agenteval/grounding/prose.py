@@ -1,7 +1,7 @@
-"""What prose says otherwise: a claim is laid beside the nearest passage word by word.
+"""Contradictions by prose: a claim is laid beside the nearest passage word by word.
 
-The claim is contradicted where, among the same words, only one of the two has a negation, where an opposite or another
-name, number or date of the same kind stands in the place of its own, and where two names have changed places.
+Three things contradict the claim among the same words. Only one of the two has a negation. An opposite, or another
+name, number or date of the same kind, stands in the place of its own. Two names have changed places.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -49,13 +49,13 @@ def opposites(stem: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def negates(word: str) -> bool:
-    """Whether a word is a negation."""
+    """Return whether a word is a negation."""
     folded = fold(word)
     return folded in _NEGATIONS or folded.endswith("n't")
 
 
 def denies(text: str) -> bool:
-    """Whether a text has a negation."""
+    """Return whether a text has a negation."""
     return any(map(negates, words(text)))
 
 
@@ -72,7 +72,7 @@ def denied(text: str) -> frozenset[str]:
 
 
 NOT = "¬"
-"""What stands for any negation among stems."""
+"""The stem that stands for any negation."""
 _ONLY = frozenset(("only", "just", "merely", "nur", "solo", "seulement"))
 
 
@@ -91,7 +91,7 @@ class _Side:
         self.has_content = [bool(stem) for _, stem in read]
 
     def _is_no_negation(self, at: int) -> bool:
-        """Whether a word denies nothing here: the answer "No, …", and "not only"."""
+        """Return whether a word denies nothing here: the answer "No, …", and "not only"."""
         if at == 0:
             return self.text.lstrip("\"'“*_ ")[len(self.written[0]) :][:1] in (",", ".", "!", ":", ";")
         return self.written[at + 1 : at + 2] != [] and self.written[at + 1].lower() in _ONLY
@@ -113,7 +113,7 @@ class _Side:
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """Where its words stand."""
+        """The begin and end of each word in the text."""
         return self._places()
 
     def _places(self) -> list[tuple[int, int]]:
@@ -125,11 +125,11 @@ class _Side:
         return found
 
     def between(self, start: int, end: int) -> str:
-        """Words from one place to another, as they are written."""
+        """Return the words from one place to another, as they are written."""
         return self.text[self.spans[start][0] : self.spans[max(start, end - 1)][1]]
 
     def kinds(self, start: int, end: int) -> dict[str, list[str | Number | Date]]:
-        """The names, numbers and dates in a stretch of words."""
+        """Return the names, numbers and dates in a stretch of words, by kind."""
         found: dict[str, list[str | Number | Date]] = {}
         for at in range(start, end):
             if self.stems[at] in self.named and self.written[at][0].isupper():
@@ -148,7 +148,7 @@ def _is_weak(number: Number) -> bool:
 
 
 def against_prose(stated: Facts, texts: Iterable[str], corpus: Corpus) -> Iterator[str]:
-    """What of a claim the sentences of the nearest passage say otherwise, or two names that the sources have exchanged."""
+    """Find parts of a claim that the nearest passage contradicts, or two names that have changed places in it."""
     mine = _Side(stated.plain, stated)
     if not any(mine.has_content) or len(mine.written) > MOST_WORDS:
         return
@@ -166,7 +166,7 @@ def against_prose(stated: Facts, texts: Iterable[str], corpus: Corpus) -> Iterat
 LEAST_IN_ORDER = 0.6
 """The same, in the same order, for a negation or another fact."""
 LEAST_SHARED = 0.4
-"""What share of the claim's content words a sentence has that says anything against it."""
+"""The least share of the claim's content words in a sentence that may contradict it."""
 
 
 def _share(side: _Side, held: Container[str]) -> float:
@@ -198,7 +198,7 @@ class _Beside:
                 yield from self._replaced(i1, i2, j1, j2)
 
     def _has_row(self, start: int, end: int, *, wider: int = 0) -> bool:
-        """Whether the sources have these words of the claim with those beside them."""
+        """Return whether the sources have these words of the claim, with the words beside them."""
         stems = [stem for stem, _ in forms(self.mine.written[max(0, start - wider) : end + wider])]
         return len(stems) > 2 and self.corpus.has_row(f" {' '.join(stems)} ")
 
@@ -227,7 +227,7 @@ class _Beside:
         return None
 
     def _is_denied_in_sources(self, at: int) -> bool:
-        """Whether the sources have a negation of the claim with the word that it denies."""
+        """Return whether the sources have a negation of the claim with the word that it denies."""
         end = next(
             (place for place in range(at + 1, len(self.mine.stems)) if self.mine.has_content[place]), at
         )
@@ -267,7 +267,7 @@ class _Beside:
                 return
 
     def _is_framed(self, i1: int, i2: int, j1: int, j2: int) -> bool:
-        """Whether the words on either side are the same, so that one stands in the place of the other."""
+        """Return whether the words on either side are the same, so that one stretch takes the place of the other."""
         mine, theirs = self.mine.stems, self.theirs.stems
         before = sum(
             j1 >= step and i1 >= step and mine[j1 - step] == theirs[i1 - step] for step in range(1, 4)

@@ -1,4 +1,4 @@
-"""Texts as rows of stems, ` lab releas model `, so that a search for words in a row is a search in a string.
+"""Texts as rows of stems, ` lab releas model `, so that words in a row are found as a string.
 
 Words with one stem are equal. The end of a sentence is a word of its own, which equals no other. In scripts without
 blanks between words, such as Chinese and Japanese, each character is a word.

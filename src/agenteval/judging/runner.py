@@ -57,7 +57,7 @@ CRASHES = ("adapter.crashed", "adapter.broken")
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class RunOptions:
-    """How the tests of one run are run. `strict` lets warnings fail a test, or the run."""
+    """The options by which the tests of one run are judged. `strict` lets warnings fail a test, or the run."""
 
     run_id: str
     root: Path = Path()
@@ -69,11 +69,11 @@ class RunOptions:
     registry: Registry = BUILT_IN
     redaction: RedactionRules = DEFAULT_RULES
     live: "LiveOptions | None" = None
-    """How agents are run again; None only for tests that ask for it, with the model played."""
+    """The options of live runs; None runs only the tests that ask for it, with the model played."""
     trials: int = 0
-    """How often a live test is run; 0 leaves it to the test."""
+    """The number of trials of a live test; 0 leaves it to the test."""
     early_stop: bool = False
-    """Whether trials end once the test cannot pass any more."""
+    """True if trials end once the test cannot pass any more."""
     progress: Callable[[Path, int, int], None] | None = None
     """Called by adapters while they read a large file: the file, the bytes read so far, its size in bytes."""
 
@@ -89,11 +89,11 @@ class Outcome:
     replay: dict[str, Any] | None = None
     """The file that replays a live run."""
     account: "LiveAccount | None" = None
-    """What a live run, or all trials together, saw of the project; None for a replay."""
+    """The parts of the project that a live run, or all trials together, saw; None for a replay."""
 
 
 def is_live(test: LoadedTest, options: RunOptions) -> bool:
-    """Whether a test asks its agent again, rather than a recording; `--live` does not reach adapters that only read."""
+    """Return whether a test asks its agent again, rather than a recording; `--live` does not reach adapters that only read."""
     every = bool(options.live and options.live.every)
     if test.case.mode != "live" and not every:
         return False
@@ -159,7 +159,7 @@ class _Attempt:
     account: "LiveAccount | None" = None
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
-    """When it began, by a clock that is never adjusted."""
+    """The time at which it began, by a clock that is never adjusted."""
 
 
 def check_names(test: LoadedTest, trace: Trace) -> list[str]:
@@ -209,8 +209,8 @@ def _unlearned(overrun: str) -> AdapterError:
 def _adapter_failure(error: AdapterError, redactor: Redactor) -> Failure:
     """An adapter's error as a failure, redacted as the test asks.
 
-    When fields are redacted, the text of a crash and the lines of a file that could not be read as data are left out:
-    nobody knows which of their words are the values of these fields.
+    When fields are redacted, the text of a crash is left out, and so are lines of a file that could not be read as
+    data. Nobody knows which of their words are the values of these fields.
     """
     for data in error.inputs:
         redactor.learn(data)
@@ -346,7 +346,7 @@ def _without_model(test: LoadedTest, attempt: _Attempt, trace: Trace) -> None:
 
 
 def _rests_on_model(result: AssertionResult, types: Mapping[str, str]) -> bool:
-    """Whether a verdict could be another one with a model that chose or wrote otherwise.
+    """Return whether a verdict could be another one with a model that chose or wrote otherwise.
 
     What a tool gave is the tool's own doing, given the call. An answer is not, though a tool's result supports it; and
     where no event decided, as with a call that was not made, the model did.
@@ -444,7 +444,7 @@ def _reason(
 
 
 def counts_of(judged: Sequence[AssertionResult]) -> Counts:
-    """How many assertions came to what."""
+    """Count the assertions by their outcome."""
     states = Counter(result.state for result in judged)
     return Counts(
         assertions_total=len(judged),

@@ -19,7 +19,7 @@ COMPARISON = "comparison.json"
 CHECK = "check.json"
 """The report of `agenteval check`, which is a run like any other beside it."""
 SHARD = "shard.json"
-"""What a shard writes for merging."""
+"""The file that a shard writes for merging."""
 RESULT_ENDING = ".result.json"
 """Follows the stem of a test, as does the next."""
 TRACE_ENDING = ".trace.json"
@@ -28,7 +28,7 @@ REPLAY_ENDING = ".replay.json"
 
 
 _ANY_SIZE = sys.maxsize
-"""What a run has written can be read; the limits of the configuration are for files of people."""
+"""The limit for files that a run wrote: none. The limits of the configuration are for files that people write."""
 
 
 class StoredRunError(AgentEvalError):
@@ -89,7 +89,7 @@ class StoredRun:
         return self.data(result.artifacts.trace) if result.artifacts.trace else None
 
     def data(self, name: str) -> dict[str, Any]:
-        """What is in a JSON file of the run. Raises `StoredRunError`, `FileError`."""
+        """Read a JSON file of the run. Raises `StoredRunError`, `FileError`."""
         data: dict[str, Any] = load_json(self.file(name), max_bytes=_ANY_SIZE, within=self.path)
         return data
 
@@ -158,5 +158,5 @@ def find_run(name: str | Path, runs: Path) -> Path:
 
 
 def is_run(path: Path) -> bool:
-    """Whether a path is a run's directory, or its `summary.json`; nothing is read."""
+    """Return whether a path is a run's directory, or its `summary.json`; nothing is read."""
     return path.name == SUMMARY or (path / SUMMARY).is_file()

@@ -1,4 +1,4 @@
-"""From a check's verdict to the result of an assertion: gates, vacuity, expected failures, crashes, and the evidence a person reads."""
+"""Makes results of verdicts: gates, vacuity, expected failures, crashes, and the evidence for people."""
 
 import json
 import traceback
@@ -139,7 +139,7 @@ def unasserted_warnings(case: TestCase, trace: Trace, redactor: Redactor) -> Ite
 
 
 def expects_failure(test: LoadedTest) -> bool:
-    """Whether the test is judged as one that has to fail.
+    """Return whether the test is judged as one that has to fail.
 
     It is not when the command line leaves out an assertion that is expected to fail: the others are then judged as
     in any test.
@@ -165,7 +165,7 @@ def _left_out(test: LoadedTest) -> list[str]:
 def unexpected(
     test: LoadedTest, judged: Sequence[AssertionResult], *, strict: bool
 ) -> tuple[str | None, str | None, Place | None]:
-    """What differs from the test's expectation: a reason code, what to do, and where the test names what did not fail.
+    """Compare the failures with the test's expectation: return a reason code, advice, and the place of an assertion that did not fail.
 
     All are None when it fails as it should. Marks the expected failures in `judged`. Only a failed check counts: a missing
     capability or a vacuous pass that is treated as a failure shows nothing. An expected warning counts as a failure; a
@@ -194,14 +194,14 @@ def unexpected(
 
 
 def _actual_outcome(result: AssertionResult) -> str:
-    """What an assertion did instead of failing."""
+    """Describe the outcome of an assertion that did not fail."""
     if result.status == "skip" or result.reason_code in UNRECORDED:
         return f"was skipped ({result.reason})"
     return "passed" if result.exercised else f"had nothing to judge ({result.reason})"
 
 
 class JudgingRules(NamedTuple):
-    """What fails an assertion beside a failed check: a vacuous pass, a missing capability."""
+    """The outcomes that fail an assertion beside a failed check: a vacuous pass, a missing capability."""
 
     fail_on_vacuous: bool = False
     strict_capabilities: bool = False
@@ -209,7 +209,7 @@ class JudgingRules(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Failure:
-    """Why a test could not be judged; `details` is for whoever fixes it.
+    """The reason why a test could not be judged; `details` is for whoever fixes it.
 
     `line` and `column` say where in the test file is what is wrong, when it is there.
     """
@@ -254,7 +254,7 @@ def judge_all(
 
 
 def verdict_on(check: Assertion, trace: Trace, case: TestCase, *, is_plugin: bool = False) -> Verdict:
-    """What a check says of a trace. A verdict that could change by what the recording `lacks` does not apply.
+    """Judge a trace by a check. A verdict that could change by what the recording `lacks` does not apply.
 
     That are parts of the run that are `unseen`, or the arguments of calls, where a check has passed without them.
     """
@@ -364,7 +364,7 @@ class _Judge:
 
 
 RECORD_MORE = "record that part of the run, too"
-"""How a recording gets what it does not show of the run."""
+"""The advice where a recording does not show a part of the run."""
 _KINDS = {
     "assertion.vacuous": "nothing to judge",
     "capability.missing": "missing capability",
@@ -375,7 +375,7 @@ _KINDS = {
 
 
 def _distinct(noted_events: Sequence[tuple[Event, str]]) -> list[tuple[Event, str]]:
-    """Each event once, with its note if it has one anywhere."""
+    """List each event once, with its note if it has one anywhere."""
     notes = {event.event_id: note for event, note in reversed(noted_events) if note}
     events = {event.event_id: event for event, _ in reversed(noted_events)}
     return [

@@ -108,9 +108,9 @@ class Cassette:
     ) -> tuple[dict[str, Any] | None, list[Difference], str]:
         """The answer to a request, and what differs though it is answered; or None, and why there is none.
 
-        An exchange is played once; the same request asked again, a retry, gets the same. What the vendor changed between
-        versions of the client is no miss, nor what a tool gave that really ran; what the author changed is one, unless
-        `stale` says to mark it.
+        An exchange is played once; the same request asked again, a retry, gets the same. A change by the vendor,
+        between versions of the client, is no miss, nor is the result of a tool that really ran. A change by the
+        author is a miss, unless `stale` only marks it.
         """
         is_other = client != self.client
         tolerated = {"tool", *(["vendor"] if is_other else [])}

@@ -1,8 +1,8 @@
-"""Answers tool calls in a live run: a call is denied before it runs, and the denial becomes a fixture's answer.
+"""Answers tool calls in a live run: a call is denied, and the denial becomes a fixture's answer.
 
-The agent's harness asks a hook before every call (PreToolUse). A call that must not really run is denied there, with a
-nonce that only this run knows; in the next request to the model, the result of that call is replaced by the fixture's
-text. A result of such a call without the nonce means that the tool ran, since hooks fail open.
+The agent's harness asks a hook before every call (PreToolUse). A call that must not really run is denied there, with
+a nonce that only this run knows. In the next request to the model, the fixture's text replaces the result of that
+call. A result of such a call without the nonce means that the tool ran, since hooks fail open.
 """
 
 import json
@@ -48,9 +48,9 @@ _REFUSED = ("<tool_use_error>", "Error: No such tool available", "No such tool a
 class ToolAnswer:
     """An answer for a tool: a fixture of the test, or a result in the test's recording.
 
-    `tool` is a name or glob, `recorded_tool` what the agent called it when it was recorded; `matches` says whether the
-    arguments of a call are this answer's; `fixture_id` is the test's fixture that a recorded result is. One that is
-    given `once` answers one call only.
+    `tool` is a name or glob, `recorded_tool` the name that the agent used in the recording. `matches` decides whether
+    this answer is for the arguments of a call. `fixture_id` is the id of the test's fixture, if it is one. One that
+    is given `once` answers one call only.
     """
 
     tool: str
@@ -308,8 +308,8 @@ def own_answers(
 ) -> list[ToolAnswer]:
     """Load the answers of a test's fixtures. Raises `AdapterError` or `FileError` for a file that cannot be read.
 
-    A fixture that is a recorded result, and says of no arguments that it is theirs, is that result and nothing else:
-    two pages that were fetched, or an error and what came after it, have the same tool.
+    A fixture that is a recorded result, and names no arguments, answers the call of that result alone. Two pages that
+    were fetched have the same tool, and so have an error and the result after it.
     """
     answers, played = [], {each.fixture_id for each in recorded}
     for fixture in case.tools.fixtures:

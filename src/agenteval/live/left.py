@@ -1,9 +1,9 @@
 """The one door for what an agent has left in folders that it could write.
 
-Nothing in these folders is opened by its path. Once the sandbox has ended, each folder is moved aside, and copies of the
-files that are wanted take its place: what reads or writes afterwards meets plain files that no agent can change. No
-link is followed in any part of a path, and nothing but regular files is opened: a link named `replay.json` once had
-the user's own files judged and shown, and one to a folder had all transcripts in it rewritten.
+Nothing in these folders is opened by its path. Once the sandbox has ended, each folder is moved aside, and copies of
+the wanted files take its place. Whoever reads or writes afterwards meets plain files that no agent can change. No
+link is followed in any part of a path, and only regular files are opened. A link named `replay.json` once had the
+user's own files judged and shown. A link to a folder had all transcripts in it rewritten.
 """
 
 import os

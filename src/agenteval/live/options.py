@@ -62,7 +62,7 @@ class LiveOptions:
 
     `shadow` has all tools really run, and the sandbox open to the network (the mode `live-shadow` of suites).
 
-    `scratch` is the folder in which scratch folders are made; `keep` leaves them there. `tell` is called with what an agent is doing, in a few words, and with nothing once it is done.
+    `scratch` is the folder in which scratch folders are made; `keep` leaves them there. `show_activity` is called with what an agent is doing, in a few words, and with nothing once it is done.
     """
 
     how: How = "play"
@@ -72,7 +72,7 @@ class LiveOptions:
     fail_on_approximate: bool = False
     keep: bool = False
     scratch: Path = field(default_factory=scratch_name)
-    tell: Callable[[str], None] | None = None
+    show_activity: Callable[[str], None] | None = None
     config: LiveConfig = field(default_factory=LiveConfig)
     root: Path = Path()
     """The project, to which paths in the configuration are relative."""

@@ -104,9 +104,9 @@ class Accounts:
 class Proxy:
     """Serves one run, from entering to leaving the context.
 
-    `known` gives the values of this run that differ from run to run, with what stands for each in the parts of requests;
-    `skills` are the author's own; `redact` hides what is sensitive in a part, on both sides alike; `tell` is called with
-    what happens. `most_cost_usd` bounds the run, beside the configuration; `hosted_tools` lets the provider run tools.
+    `known` maps values that differ from run to run to their placeholders in the parts of requests. `skills` are the
+    author's own. `redact` hides sensitive values in a part, on both sides alike. `show_activity` is called with each step of
+    the agent. `most_cost_usd` bounds the run, beside the configuration; `hosted_tools` lets the provider run tools.
     """
 
     socket: Path
@@ -116,7 +116,7 @@ class Proxy:
     known: Callable[[], Mapping[str, str]]
     skills: frozenset[str]
     redact: Callable[[str], str]
-    tell: Callable[[str], None]
+    show_activity: Callable[[str], None]
     most_cost_usd: float | None = None
     hosted_tools: bool = False
     accounts: Accounts = field(default_factory=Accounts)
@@ -208,7 +208,7 @@ class Proxy:
                     return self._model(path, headers, body)
                 if refusal := self._keep("calls of the hook", len(content)):
                     return refusal
-                self.tell(f"calls {body.get('tool_name', '')}")
+                self.show_activity(f"calls {body.get('tool_name', '')}")
                 return Reply(200, json.dumps(self.fixtures.decide(body)).encode())
             if path == "/v1/messages/count_tokens":
                 return Reply(200, json.dumps({"input_tokens": len(content) // 4}).encode())
@@ -262,7 +262,7 @@ class Proxy:
             called = self.seen.tools
         self.fixtures.put_into(results_in(wire.turns(body), called), has_harness=by_cli)
         self.fixtures.unsay(body.get("messages"))
-        self.tell(f"asks its model, {self.accounts.in_words()}")
+        self.show_activity(f"asks its model, {self.accounts.in_words()}")
         parts = request_parts(
             wire,
             body,

@@ -55,8 +55,9 @@ _MANAGED = "/etc/claude-code"
 class LiveSetup:
     """The material with which an adapter prepares its agent for one run.
 
-    `root` is the project, to which paths in `config` are relative; `scratch` is an empty folder that is gone after the run; `env` and `read_only` belong into every sandbox: they lead
-    the agent to the proxy, and have its harness ask it before each tool call. `real` says that a real model will answer.
+    `root` is the project, to which paths in `config` are relative. `scratch` is an empty folder that is gone after
+    the run. `env` and `read_only` belong into every sandbox: they lead the agent to the proxy, which its harness then
+    asks before each tool call. `real` says that a real model will answer.
     """
 
     case: TestCase
@@ -85,11 +86,11 @@ class LiveSetup:
 class LiveAgent:
     """An agent that is ready to run once: what an adapter's `live_agent` returns. Adapters derive from it.
 
-    `runs` are tools (names or globs, as the agent calls them) that really run, beside those of the harness; `provenance` says which code and
-    which versions ran; `skills` are the names of the author's own skills, to tell them from the vendor's. `leaves` are
-    patterns of the files that `replay` reads (see `live.left`), by the paths in the sandbox of folders that the agent
-    can write; all files but hidden ones where it names no folder. `copies` maps each folder with a copy of files that
-    git tracks to the folder that they come from.
+    `runs` are tools that really run, beside those of the harness: names or globs, as the agent calls them.
+    `provenance` names the code and the versions that ran. `skills` are the names of the author's own skills; all
+    others are the vendor's. `leaves` are patterns of the files that `replay` reads (see `live.left`), by the paths in
+    the sandbox of folders that the agent can write; all files but hidden ones where it names no folder. `copies` maps
+    each folder with a copy of files that git tracks to the folder that they come from.
     """
 
     sandbox: Sandbox
@@ -201,7 +202,7 @@ def run_live(
             return made
         return live.play(live.loaded())
     finally:
-        live.tell("")
+        live.show_activity("")
 
 
 def standalone(replay: dict[str, Any], fixtures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -240,9 +241,9 @@ class _Live:
         scripted = self.spec.script if not options.shadow else None
         self.script = load_script(context, scripted) if scripted else []
 
-    def tell(self, doing: str) -> None:
-        if self.options.tell:
-            self.options.tell(f"{self.test.case.id}: {doing}" if doing else "")
+    def show_activity(self, doing: str) -> None:
+        if self.options.show_activity:
+            self.options.show_activity(f"{self.test.case.id}: {doing}" if doing else "")
 
     # Who answers for the model -------------------------------------------------------------------------------
 
@@ -338,7 +339,7 @@ class _Live:
             )
         text = cassettes.dumped(cassette, self.redaction.answer)
         try:
-            self.tell("playing back what was recorded")
+            self.show_activity("playing back what was recorded")
             self.play(cassettes.loaded(self.cassette_file, text))
             self.context.warnings[:] = dict.fromkeys(self.context.warnings)  # both runs tell the same
         except AdapterError as error:
@@ -395,10 +396,10 @@ class _Live:
                 redact=self.redaction.text,
                 most_cost_usd=min((each for each in limits if each is not None), default=None),
                 hosted_tools=options.shadow,
-                tell=self.tell,
+                show_activity=self.show_activity,
             )
             with proxy, opened_files(agent.copies) as opened:
-                self.tell("starting")
+                self.show_activity("starting")
                 try:
                     exit_code = _wait(agent, proxy, scratch, self.spec.timeout_s, opened)
                 except AdapterError:

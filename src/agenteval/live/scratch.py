@@ -1,4 +1,4 @@
-"""The folders in which agents run: made for one command, found again after a kill, and removed whatever is in them."""
+"""The folders in which agents run: made for one command, found again after a kill, always removed."""
 
 import os
 import stat

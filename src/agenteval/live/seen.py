@@ -1,4 +1,4 @@
-"""The tool calls that went through the proxy: held against an agent's own recording, or a trace where there is none.
+"""The tool calls that passed the proxy: compared with an agent's own recording, or made into a trace.
 
 A recorder may lose a call: `must_not_call_tool` would pass though the model made the call and was sent its result. A
 call counts once its result is sent back, or once the harness has begun it. One that the agent dropped, or a request
@@ -129,7 +129,7 @@ class SeenCalls:
     ) -> list[dict[str, Any]]:
         """The steps of a replay bundle: each call with its arguments, and its result where the model was sent one.
 
-        A call without a result is there as well, since the agent may have run it last, unless it was the answer
+        A call without a result is there as well, since the agent may have run it last. It is not if it was the answer
         itself, or belongs to a request that the agent made again.
         """
         script, calls, results = list[dict[str, Any]](), Counter[str](), Counter[str]()

@@ -1,4 +1,4 @@
-"""The system calls that a sandbox refuses, as a seccomp filter: a small program that the kernel runs before each call.
+"""The system calls that a sandbox refuses, as a seccomp filter: the kernel runs it before each call.
 
 Refused is what reaches beyond the sandbox although no file and no network does: namespaces and mounts, in which a
 process without rights gets some; the keyrings of the user; other kinds of sockets than those of files and the

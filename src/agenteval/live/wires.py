@@ -1,4 +1,4 @@
-"""The wire formats of models: what of a request counts, the results of tools in it, and answers as messages and streams.
+"""The wire formats of models: the parts of requests, the results of tools in them, and answers.
 
 The Messages API (https://docs.anthropic.com/en/api/messages), OpenAI's chat completions and responses
 (https://platform.openai.com/docs/api-reference). All are plain JSON; requests of each are read as the same turns.
@@ -76,8 +76,8 @@ Turn = tuple[str, list[Block]]
 
 @dataclass(slots=True, frozen=True)
 class Wire:
-    """One wire format: the turns of a request, an answer as the events of a stream, an answer of the blocks of a
-    hand-written turn, and a request that has an answer as its only turn.
+    """One wire format. It reads the turns of a request, writes an answer as the events of a stream, and makes an
+    answer of a hand-written turn. It also makes a request that has an answer as its only turn.
     """
 
     turns: Callable[[Mapping[str, Any]], Iterator[Turn]]

@@ -1,4 +1,4 @@
-"""Finds the tests of a command line: the files that its paths lead to, and those of them that `-k` and tags select."""
+"""Finds the tests of a command line: the files below its paths that `-k` and tags select."""
 
 import os
 import re
@@ -47,13 +47,13 @@ Found = Selected | SpecError
 def discover(paths: Sequence[str], discovery_warnings: list[Problem] | None = None) -> Iterator[Found]:
     """The test files under the paths, and errors, in the order they are found.
 
-    A path is a file of any name, a directory (searched with everything below it, in order of name, files
-    before directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories,
-    virtual environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named.
-    Errors: `file.missing`, `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`,
-    `select.nothing_found`. `discovery_warnings` gets warnings: about tests that no run finds because of their names
-    or of that of their folder (`select.misnamed`), about links that may have led to some (`select.dangling`), and about settings files beside tests that are not those of the project
-    (`config.not_in_force`).
+    A path is a file of any name, a directory (searched with everything below it, in order of name, files before
+    directories), or `file::assertion-id`. A file comes once, whatever leads to it. Hidden directories, virtual
+    environments, `artifacts`, `node_modules` and `__pycache__` are not entered unless named. Errors: `file.missing`,
+    `file.not_a_file`, `file.unreadable`, `select.not_a_file`, `select.no_assertion`, `select.nothing_found`.
+    `discovery_warnings` gets three kinds of warnings. Tests that no run finds, because of their names or the name of
+    their folder, are `select.misnamed`. Links that may have led to some are `select.dangling`. Settings files beside
+    tests that are not the project's are `config.not_in_force`.
     """
     search = _Search()
     for path, only in _merged(paths):

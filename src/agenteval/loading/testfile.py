@@ -54,11 +54,12 @@ class Written(NamedTuple):
 class LoadedTest:
     """A valid test, ready to run. `warnings` are about the file, not about the agent.
 
-    `written` is the content of the file; None for a test that is made of anything else, such as a task of a suite, whose
-    recording and cassette are in `folder`, out of `root` of which nothing is read. `responses` are what tools answer in a
-    live run of the task, by tool and in order, each once; None where the fixtures of the case and its recording do.
-    `fits` refuses a recording that is none of the task (`AdapterError`), and gives warnings. `share` scores the result of
-    the task: the points that were reached, and all points; None leaves it to its critical assertions.
+    `written` is the content of the file; None for a test that is made of something else, as a task of a suite is. The
+    recording and the cassette of that one are in `folder`, and nothing outside `root` is read. `responses` are the
+    answers of tools in a live run of the task, by tool and in order, each once. They are None where the fixtures of
+    the case and its recording answer. `fits` refuses a recording that is none of the task (`AdapterError`), and gives
+    warnings. `share` scores the result of the task: the points that were reached, and all points; None leaves it to
+    its critical assertions.
     """
 
     case: TestCase

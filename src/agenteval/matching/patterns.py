@@ -1,8 +1,8 @@
 """Authors' patterns, under a time limit, and JSON Schemas, judged offline.
 
 `$schema` may name the drafts from 4 on; without it a schema is of draft 2020-12. References lead to places inside the
-schema or to the published meta-schemas; nothing is ever fetched. jsonschema judges, but for `pattern`, which is searched
-by the engine that has a time limit. All else ends with the step (`contracts/time_limits.py`).
+schema or to the published meta-schemas; nothing is ever fetched. jsonschema judges all keywords but `pattern`, which
+the engine with a time limit searches. All else ends with the step (`contracts/time_limits.py`).
 """
 
 import re

@@ -1,3 +1,4 @@
-"""Mutation testing of recordings: a trace is changed on purpose, one realistic regression at a time, to see which
-assertions notice (`agenteval mutate`).
+"""Mutation testing of recordings (`agenteval mutate`): one realistic regression is put into a trace at a time.
+
+A regression that no assertion notices shows what the tests do not check.
 """

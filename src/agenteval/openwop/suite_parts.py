@@ -22,8 +22,8 @@ LIVE = "live-shadow"
 class SuiteRequest:
     """The options of `agenteval run` for a suite; empty or None where they are not given.
 
-    `replays` is the folder of recordings, `modes` are names with commas between, `baseline` is the option that
-    asks for a comparison, and `live` the way the agent is run again.
+    `replays` is the folder of recordings, `modes` are names with commas between. `baseline` is the option that asks
+    for a comparison, and `live` the way in which the agent is run again.
     """
 
     def __init__(

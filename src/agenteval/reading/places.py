@@ -22,9 +22,9 @@ _CONTEXT_LINES = 2
 class Place(NamedTuple):
     """A stretch of a text, on one line.
 
-    `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds up to two
-    lines before and the line itself, fit for a terminal; `caret` is the part to underline in its last line: the number
-    of cells before the caret, and its width in cells.
+    `line` and `column` count from 1, in characters; `span` is the length in characters. `excerpt` holds the line,
+    after up to two lines before it, fit for a terminal. `caret` is the part to underline in the last line: the number
+    of cells before it, and its width in cells.
     """
 
     line: int

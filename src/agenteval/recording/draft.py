@@ -1,4 +1,4 @@
-"""Drafts a test of a recorded run: its name, the assertions that the run passes, and its text, with reasons as comments."""
+"""Drafts a test of a recorded run: its name, the assertions that the run passes, and its text."""
 
 import os
 import re

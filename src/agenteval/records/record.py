@@ -1,4 +1,4 @@
-"""From a judged test to its whole result, and from a result to the record that a run keeps of it."""
+"""Completes the result of a judged test, and makes the record that a run keeps of a result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A run summed up from the records of its tests: totals, scores by category, the exit code, and what nothing looked at."""
+"""Sums up a run from the records of its tests: totals, scores, the exit code, unjudged parts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Finds keys by the form that services give them: a table of forms, and a quick look that is derived from it."""
+"""Finds keys of services by their form: a table of forms, and a quick look derived from it."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,8 +1,9 @@
 """Finds known values in texts, however the texts spell them, and puts tokens in their place.
 
-A value is found in any case, on one line, line by line, escaped as in Python or JSON, encoded, also as a part of what
-a row of base64 encodes, in names made of it, and beneath escapes and invisible characters. A piece of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis.
-Marks inside a value do not hide it: they go with it, and with them all marks of the text.
+A value is found in capital and small letters, on one line or line by line, and in names made of it. It is found
+escaped as in Python or JSON, encoded, as a part of a longer text in base64, and beneath invisible characters. A piece
+of a value is found anywhere if it has `SHORTEST_PIECE` characters, and a shorter one beside an ellipsis. Marks inside
+a value do not hide it: they go with it, and with them all marks of the text.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Redaction: what is sensitive stays out of everything that leaves the process.
 
-Sensitive are the values of named fields (SPEC 13, `redact_fields`), secrets and e-mail addresses, which are found by
-their form, and the values of environment variables that the run has to hide. Verdicts rest on the real values.
-A redacted value becomes `[redacted:<kind>:<short hash>]`, so that equal values still look equal; a piece of one
-becomes `[redacted:part]`.
+Three kinds of values are sensitive: those of named fields (SPEC 13, `redact_fields`), secrets and e-mail addresses,
+found by their form, and environment variables that the run has to hide. Verdicts rest on the real values. A redacted
+value becomes `[redacted:<kind>:<short hash>]`, so that equal values still look equal; a piece of one becomes
+`[redacted:part]`.
 """
 
 import json

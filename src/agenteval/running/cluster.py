@@ -1,9 +1,9 @@
-"""A Dask cluster: test files are judged, or mutated, on other machines, and answers come back in the order of the files.
+"""Judges or mutates test files on a Dask cluster, and returns answers in the order of the files.
 
-A task is a share of items. On a Dask worker it goes to a process of its own, as on each machine `-n` has processes: steps
-have their time limits there, the current directory is the copy of the project, and a plugin that ends the process takes
-one test with it. The project travels once to each worker, as data of the cluster: when the run lets go of it, or has died,
-every worker removes its copy. Dask chooses workers, and runs what is lost with one on another.
+A task is a share of items. On a Dask worker it goes to a process of its own, as `-n` has processes on one machine.
+There, steps have their time limits, and the current directory is the copy of the project. A plugin that ends the
+process takes one test with it. The project travels once to each worker, as data of the cluster: when the run lets go
+of it, or has died, every worker removes its copy. Dask chooses workers, and runs what is lost with one on another.
 """
 
 import gc
@@ -73,8 +73,8 @@ class Cluster:
 
     `address` is a scheduler's, or `local:N`. `shared_root` is where each worker finds the project, which else travels.
 
-    Raises `UsageError` without a scheduler or worker, when a worker has other packages installed than this machine,
-    and when tests run live (`live`: all) and a worker has no `sandbox` (a runtime, or auto).
+    Raises `UsageError` without a scheduler or worker, and when a worker has other packages installed than this
+    machine. It also does when tests run live (`live`: all) and a worker has no `sandbox` (a runtime, or auto).
     """
 
     def __init__(

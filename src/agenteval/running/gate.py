@@ -1,4 +1,4 @@
-"""The gate: checks that a stored EvalSummary can be trusted (valid, of its run, in line with the results), then decides by it."""
+"""The gate: checks that a stored EvalSummary is valid and agrees with its run, then decides by it."""
 
 import json
 from collections.abc import Iterator

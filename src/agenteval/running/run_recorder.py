@@ -1,4 +1,4 @@
-"""The recorder of a run: each test is written, counted and printed as it ends; then the run is summed up and closed."""
+"""Records a run: writes, counts and prints each test as it ends, then sums the run up."""
 
 import heapq
 import sys

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 FEWEST_FOR_AUTO = 100
-"""Below this many tests workers do not pay. Measured on copies of the examples, in ms of CPU time, one process and two
-workers: 64 tests 290 and 390, 100 tests 370 and 480. Of these, 180 pass before there are workers, the rest is shared: on two
-free processors both take as long at about 64 tests, and workers a tenth less at 100. On one processor they never pay.
+"""Below this many tests workers do not pay. Measured on copies of the examples, in ms of CPU time, one process and
+two workers: 64 tests 290 and 390, 100 tests 370 and 480. Of these, 180 pass before there are workers; the rest is
+shared. On two free processors, both ways take as long at about 64 tests, and workers a tenth less at 100. On one
+processor they never pay.
 """
 
 
@@ -204,7 +205,7 @@ class Session:
             if first := self._warm_up(found):
                 yield first
             if options.live:
-                options.live.tell = None  # the agents of several workers would share a line
+                options.live.show_activity = None  # the agents of several workers would share a line
             self.recorder.console.flush()  # or each worker would have what is not written yet
         self.job, items = job, [each for each in found if isinstance(each, Selected)]
         if cluster:  # a registry and a stream cannot be sent to another machine

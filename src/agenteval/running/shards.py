@@ -55,7 +55,7 @@ SETTINGS, PLUGINS, DIVISION = (
     "recorded durations or the order of tests",
 )
 """The parts of a plan beside files."""
-_NOT_JUDGED_BY = frozenset(("run_id", "root", "registry", "progress", "scratch", "tell", "keep"))
+_NOT_JUDGED_BY = frozenset(("run_id", "root", "registry", "progress", "scratch", "show_activity", "keep"))
 """The options of a run that decide no verdict; the registry stands in a plan by its code."""
 
 
@@ -88,8 +88,9 @@ def divided(durations: Sequence[float | None], of: int) -> list[int]:
 class Plan:
     """Digests of all that decides the verdicts of a run: settings, code and files, each under its name.
 
-    A file belongs to it when a test names it anywhere, so that a new key of test files is no gap; of a run of agents so
-    does each that git tracks, or that the configuration of live runs names. A folder stands for everything in it.
+    A file belongs to it when a test names it anywhere, so that a new key of test files is no gap. With a run of
+    agents, so does each file that git tracks, or that the configuration of live runs names. A folder stands for
+    everything in it.
     """
 
     def __init__(self, options: RunOptions, redactor: Redactor, *others: Any) -> None:
@@ -263,8 +264,8 @@ class ShardNote(Model):
 class ShardRecord(Model):
     """`shard.json`, which a shard writes beside its results.
 
-    `plan` is the same for all shards of a run: digests of everything that decides its verdicts. `run_id` is
-    the one that the user gave; `total` counts the files found, `files` those of the shard; `deselected` those that no
+    `plan` is the same for all shards of a run: digests of everything that decides its verdicts. `run_id` is the one
+    that the user gave. `total` counts the files found, `files` those of the shard. `deselected` counts those that no
     shard has, `unread` those of the shard that --lf left out. `written` has the digest of each file about a test.
     """
 

@@ -1,4 +1,4 @@
-"""Runs a live test several times: one result, with every trial in it, and a verdict by the pass rate that the test asks for."""
+"""Runs a live test several times: one result with every trial, and a verdict by the pass rate."""
 
 import math
 from collections.abc import Sequence
@@ -221,6 +221,7 @@ def _weakest(shown: AssertionResult, outcomes: Sequence[Outcome]) -> AssertionRe
         if found and shown.status in ("pass", "skip"):
             if len(found) == len(all_of_it):
                 return shown
+            # The evidence of another trial would name events that are not in the trace of the one shown.
             where = f" (in {len(found)} of {len(all_of_it)} trials)"
             first = shown if shown.state == state else replace(found[0], evidence=Evidence())
             return replace(first, message=first.message + where, reason=f"{first.reason}{where}".strip())

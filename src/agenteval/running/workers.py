@@ -1,8 +1,9 @@
-"""The worker processes of a run: they do items side by side, and answers come back in the order of the items.
+"""The worker processes of a run: they do items side by side, and return answers in order.
 
-On this machine workers are forks: a fork starts in milliseconds, with everything imported. For a run a test file goes to a
-worker, and a loaded file comes back, with what was judged: sealed files, lines to print, and the record of the result. Results stay behind,
-since sending one takes longer than all of these. A worker that dies takes one item with it; another takes its place.
+On this machine workers are forks: a fork starts in milliseconds, with everything imported. For a run, a test file
+goes to a worker, and a loaded file comes back with its results: sealed files, lines to print, and the record. Results
+stay behind, since sending one takes longer than all of these. A worker that dies takes one item with it; another
+takes its place.
 """
 
 import os
@@ -69,7 +70,7 @@ class RunJob:
         from agenteval.plugins.registry import BUILT_IN
 
         options, console = self.runner.options, copy(self.runner.console)
-        live = options.live and replace(options.live, tell=None)
+        live = options.live and replace(options.live, show_activity=None)
         sent: Any = None
         console.stream, console.before_line = sent, None  # neither can be pickled; lines come back as text
         runner = replace(

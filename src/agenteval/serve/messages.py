@@ -1,4 +1,4 @@
-"""The bodies of requests and answers (RFC 0081; OpenWOP 1.1 and 2.46), as pydantic models: the OpenAPI document is made of them."""
+"""The bodies of requests and answers (RFC 0081; OpenWOP 1.1 and 2.46), as pydantic models. The OpenAPI document is made of them."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""The suites and agents of a host, and the evaluation of one run: each score is stored before the next task is judged."""
+"""The suites and agents of a host, and the evaluation of a run, which stores each score at once."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""Texts made to fit: on a line, in so many characters, on a terminal; never cut through a letter or an emoji.
+"""Fits texts on a line, in a number of characters, on a terminal; never cuts a letter or emoji.
 
 Invisible characters, and those that turn the direction of reading, become visible escapes.
 """

@@ -12,10 +12,10 @@ A memory is read as facts: its lines, their sentences, and the clauses of these.
 - it is a single proper name, and stands in the answer as one, or as a line of its own. A name begins with a capital
   and is no everyday word, nor an abbreviation of two or three capitals.
 
-In scripts without blanks between words, such as Chinese, each two characters in a row count as a word.
-Words and identifiers that the group itself knows, that the user said or that tools returned tell nothing: a repeated fact has to hold
-at least one content word beyond them, in the last two cases the sentence has to hold two, the name among them.
-Headings are no facts, nor is any other single word: it takes `forbidden_content` to forbid one.
+In scripts without blanks between words, such as Chinese, each two characters in a row count as a word. Words and
+identifiers that the group itself knows, that the user wrote or that tools returned are no evidence. A repeated fact
+has to hold at least one content word beyond them. In the last two cases the sentence has to hold two, the name among
+them. Headings are no facts, nor is any other single word: it takes `forbidden_content` to forbid one.
 """
 
 # ruff: noqa: RUF001 - dashes are meant

@@ -1,4 +1,4 @@
-"""A checkout of NanoClaw v2: the files of it that a live run shows to the agent, and the programs that run them.
+"""A checkout of NanoClaw v2: its files that a live run shows to the agent, and their programs.
 
 The checkout is only read, and of it only what git tracks: no key, no data, nothing of a group.
 """

@@ -1,7 +1,7 @@
 """The host's side of `ncl`, NanoClaw's command for agents: tasks, and what agents look up of their own group.
 
-The program in the sandbox is the checkout's own. It writes what it was asked into the agent's database and waits for a row
-of the host; here that row is made, from the scratch install, with the same values. What an owner has to approve is
+The program in the sandbox is the checkout's own. It writes each request into the agent's database and waits for a row
+of the host. Here that row is made, from the scratch install, with the same values. What an owner has to approve is
 held, as on a host where nobody has tapped yet.
 """
 

@@ -75,8 +75,8 @@ _LOCAL_TIME = "%b %-d, %Y, %-I:%M"
 class Workspace:
     """A scratch install. `group`, `session` and `shared` are the folders of the one agent that runs.
 
-    `mounts` are folders of ours by their path in the container, with whether they are read-only; `clock` has times of
-    this run, as the agent is told them, with what stands for each.
+    `mounts` are folders of ours by their path in the container; True marks a read-only one. `clock` maps times of
+    this run, as the agent reads them, to their placeholders.
     """
 
     root: Path

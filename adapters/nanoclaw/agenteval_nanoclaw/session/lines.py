@@ -302,10 +302,12 @@ class _Files:
 
     def _fits(self, spawn: _Spawn, path: Path) -> bool:
         """Return whether this call started a transcript: its metadata names the call, or it begins with the call's prompt."""
+        # The metadata decide first: two calls may have the same prompt. They may be missing, damaged, or a pipe.
         metadata: Record = {}
         with suppress(FileError):
             metadata = record_of(load_json(path.with_suffix(".meta.json")))
         prompt = self._head(path).prompt
+        # A member of a team gets the prompt inside a message of its leader.
         asked = prompt == spawn.prompt or (prompt.startswith("<teammate-message") and spawn.prompt in prompt)
         named = spawn.name and spawn.name == metadata.get("name")
         return self._is_own(path) and bool(

@@ -233,6 +233,7 @@ class TraceMapper:
         if call.answered:
             return
         call.answered = True
+        # A later result may name background work by the id in this one.
         detail = record_of(detail_of(entry.record))
         self.tasks.update((name, call_id) for key in TASKS if (name := text_of(detail.get(key))))
         text, whole = whole_text(
@@ -254,6 +255,7 @@ class TraceMapper:
         if call.recorded == "Bash":
             self._ask_host(entry, call, text, success=success)
         self._answer(entry, call, result, success=success)
+        # A tool may report a success though the host never delivered the message: then a second result fails.
         if success and (lost := self.outgoing.not_arrived(call)):
             self._answer(entry, call, lost, success=False)
         if success:

@@ -152,6 +152,7 @@ class GroupMemory:
         place = normpath(join(folder, text_of(args.get("path"))))
         names_only = args.get("output_mode") != "content"
         if file := self.owned(place):
+            # A search without a hit has read the file, but has shown the agent nothing of it.
             nothing = output.startswith(("No matches found", "No files found"))
             return [] if nothing else [_read(file, output, names_only=names_only)]
         return self._hits(output, place, folder, names_only=names_only)
@@ -262,6 +263,7 @@ def _once(uses: list[MemoryUse]) -> list[MemoryUse]:
             kept += [use] * (use not in same[-1:])
         elif not same:
             kept.append(use)
+        # `ls` and then `cat` of one file: the read that shows the content is the one that counts.
         elif same[0].names_only:
             kept[kept.index(same[0])] = use
     return kept
@@ -311,6 +313,7 @@ class MemoryEvents:
         if use.write:
             self.written.add(path)
         held = self.held.setdefault(path, [])
+        # A file that was written as a whole replaced all that is known of it: that is the old value for a correction.
         if use.whole:
             use.change = _instead_of("\n".join(dict.fromkeys(held)) if original is None else original)
             held.clear()

@@ -232,6 +232,7 @@ class SentMessages:
         # A comment on a notice, after the message was answered, is no answer to the message.
         counted = [answer for answer in finals if self.delivers or not answer.aside] or finals
         speaking = [] if self.one_door else [answer for answer in counted if self._is_heard(answer)]
+        # Newer releases send a block while the text streams, before the call beside it runs.
         beside_calls = [answer for answer in self.texts if not self.one_door and answer not in finals]
         heard = [
             each for each in self.texts if each in speaking or (each in beside_calls and self._is_heard(each))
@@ -300,6 +301,7 @@ class SentMessages:
 
     def _went_out(self, part: Part) -> bool:
         """Return whether an equal part was sent to the same destination: the runner does not send it again."""
+        # A block that went out beside a call is often repeated in the final text.
         for (name, number), row in self.explained.by_part.items():
             if self.parts[name][number - 1] == part and row.text.strip() == part.text:
                 return True
@@ -344,6 +346,7 @@ class SentMessages:
         given = {key: value for key, value in args.items() if isinstance(value, str)}
         shown = {key: row.args[key] for key in given if isinstance(row.args.get(key), str)} if row else {}
         differing = {key: value for key, value in shown.items() if value.strip() != given[key].strip()}
+        # An edit or a reaction names another message: its row is no changed version of the call's text.
         if row is None or row.operation or not differing:
             return args, ""
         said = "\n".join(given[key] for key in differing)
@@ -354,6 +357,7 @@ class SentMessages:
         """Return the result of a successful send by tool: its text, destination, and delivery."""
         row = self.explained.by_call.get(call_id)
         if row:
+            # A runner that routes a message wrongly sends it elsewhere than the call asked: the row knows the place.
             return {"text": answer, **({"to": to} if (to := self._to(row)) else {}), **_proof(row)}
         to = args.get("to") or sent_to(answer) or (self.own[0] if len(self.own) == 1 else "")
         texts = [args.get(key) for key in ("text", "fallbackText", "question", "title")]
@@ -365,6 +369,7 @@ class SentMessages:
     def not_arrived(self, call: Call) -> dict[str, Any]:
         """Return the known facts of a tool's message that did not arrive; empty for one that did."""
         row = self.explained.by_call.get(call.id)
+        # The tool reported success, but the call left no row: nobody got a message.
         if row is None and self.stored and call.tool == OUTBOUND and call.recorded.startswith(OWN_SERVER):
             part = Part(text_of(call.args.get("to")), text_of(call.args.get("text")) or call.recorded)
             self._note_not_sent("call of a tool", part)
@@ -486,6 +491,7 @@ class SentMessages:
         if answer and answer.text.strip() != data["content"]:
             data["raw"] = answer.text
         ended = self.final if self.final is not answer else None
+        # Tasks end with a text without blocks, which goes to a log: there, nothing is missing.
         is_covered = not ended or self.parts[ended.id] or self.one_door
         if ended and not is_covered and self.delivers and parts_of(ended.text, "v1"):
             self.notes.append(OTHER_TEXT.format(text=clipped(ended.text.strip(), LONGEST_QUOTE)))

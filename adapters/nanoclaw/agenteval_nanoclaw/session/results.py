@@ -33,7 +33,7 @@ OWN_SERVER = "mcp__nanoclaw__"
 def canonical(recorded: str, aliases: Mapping[str, str]) -> str:
     """Return the name of a tool in the trace. `aliases` are the test's own, which come first.
 
-    A tool of NanoClaw's own server loses the server's name; one of another server keeps its whole name; a tool of
+    A tool of NanoClaw's own server loses the server's name. A tool of another server keeps its whole name. A tool of
     Claude Code is written in small letters: `Read` is `read`, `TodoWrite` is `todo_write`.
     """
     for table in (aliases, ALIASES):

@@ -1,9 +1,9 @@
 """The runs of a recording: splits transcripts, joins the databases, and chooses the run of a test.
 
 A run begins with a message to the agent: a chat message, a task, a slash command. It lasts until the next one. Lines
-belong to the run of the line that they continue, whatever their place in the file, so that runs that were under way
-at the same time stay apart; a notice of work that a call began belongs to the run of the call. A message that is handed
-to the agent again, since it was killed, begins no new run. In a stream, a run ends with its result.
+belong to the run of the line that they continue, whatever their place in the file. So runs that were under way at the
+same time stay apart. A notice of work that a call began belongs to the run of the call. A message that is handed to
+the agent again, since it was killed, begins no new run. In a stream, a run ends with its result.
 """
 
 from bisect import bisect_left, bisect_right
@@ -100,6 +100,7 @@ class Run:
         """Add the messages of a prompt, each once: a prompt may hand out earlier ones again."""
         self.timezone = self.timezone or prompt.timezone
         known = [each.message for each in self.received]
+        # Messages without a number cannot be told apart: the same words twice may be two messages.
         new = [message for message in prompt.messages if not (message.seq and message in known)]
         self.received += [Received(message, time) for message in new]
 
@@ -334,9 +335,11 @@ def _assign(row: Outbound, near: list[Run], commands: list[int]) -> None:
     # Rows have whole seconds: the same second may end one run and begin the next.
     if len(near) > 1 and row.time < own.started and not _is_reply(row, own):
         own = near[-2]
+    # The runner answers some commands itself, in no transcript: its message after one is no message of the run before.
     if not _is_reply(row, own) and any(own.ended < time <= row.until for time in commands):
         return
     own.outbound.append(row)
+    # An answer that came late stands in another run's time. The texts of both runs decide later whose it is.
     for other in near:
         if other is not own and other.ended + CLOCK_SLACK >= row.time:
             other.shared.append((row, own))
@@ -384,6 +387,7 @@ def _matches(message: Message, row: Inbound) -> bool:
         return message.kind == row.kind and is_text
     if message.seq:  # the prompt adds what is attached to the text
         return message.seq == row.seq and row.text in message.text
+    # Prompts of the first generation have no numbers, and not all have times: then the text alone decides.
     time = milliseconds(message.time)
     return message.text == row.text and (time is None or time == row.time)
 

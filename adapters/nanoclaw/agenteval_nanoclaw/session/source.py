@@ -1,4 +1,4 @@
-"""Finds the recording at a path, and its files: a transcript, a NanoClaw v2 install or session folder, a v1 store.
+"""Finds the files of a recording: a transcript, a NanoClaw v2 install or session folder, a v1 store.
 
 Files are found by NanoClaw's layout, and not read here. Symbolic links that lead nowhere, or out of the recording, are
 never followed.

@@ -1,8 +1,8 @@
 """Reads the databases of NanoClaw: of v2, `data/v2.db` and those of each session; of v1, `store/messages.db`.
 
-A database may be one that is running. It is copied, with its journal or write-ahead log, into a private temporary folder,
-and the copy is opened: opening the original, even for reading, may create files beside it, wait for locks, or finish a
-transaction.
+A database may be one that is running. It is copied, with its journal or write-ahead log, into a private temporary
+folder, and the copy is opened. Opening the original, even for reading, may create files beside it, wait for locks, or
+finish a transaction.
 """
 
 import json

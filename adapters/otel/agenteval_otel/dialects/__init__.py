@@ -1,9 +1,10 @@
 """The conventions of spans, each read by a module or a function of its own.
 
-A reader translates a span of its convention into attributes of the current conventions: its operation (model call, tool
-call, agent), arguments, result, messages, error. These attributes are laid over the span's own, so one span may be
-written in several conventions, and every later step reads one. A reader returns an empty mapping for a span of its
-convention that means nothing here (a step of a framework, a wait for permission), and None for any other span.
+A reader translates a span of its convention into attributes of the current conventions: its operation (model call,
+tool call, agent), arguments, result, messages, error. These attributes are laid over the span's own, so one span may
+be written in several conventions, and every later step reads one. A reader returns None for a span of another
+convention. It returns an empty mapping for one of its own that means nothing here, as a step of a framework or a wait
+for permission does.
 
 To add a convention, write such a module and name it in `DIALECTS`; docs/otel.md shows one.
 """
