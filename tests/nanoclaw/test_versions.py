@@ -102,3 +102,23 @@ def test_tasks_are_made_with_ncl_before_series_have_sessions_that_the_runner_nam
     """As in 2.1: the host's command shows the one, the runner the other."""
     found = host({path: text for path, text in FILES.items() if not path.endswith("session-routing.ts")})
     assert (found.ncl_tasks, found.series_sessions) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "routing", "zoned"),
+    [
+        ("VALUES (@id, @seq, datetime('now'), 'pending')", "", False),
+        ("VALUES (@id, @seq, datetime('now'), 'pending')", "'system:tasks:'", False),
+        ("VALUES (@id, @seq, @timestamp, 'pending'), datetime('now')", "", True),
+        (None, "", False),
+        (None, "'system:tasks:'", True),
+    ],
+)
+def test_the_code_that_writes_tasks_shows_whether_their_times_have_a_zone(
+    rows: str | None, routing: str, zoned: bool
+) -> None:
+    """Without that file, the release in which each series has its session does so."""
+    files = {**FILES, f"{RUNNER}/db/session-routing.ts": routing}
+    if rows is not None:
+        files["src/modules/scheduling/db.ts"] = rows
+    assert host(files).zoned_tasks == zoned

@@ -83,6 +83,8 @@ MEMORY_MODULES = (*_MEMORY_HOOKS, f"{RUNNER}memory/scaffold.ts", f"{RUNNER}memor
 _SESSION_CONTEXT = f"{RUNNER}mailbox/index.ts"
 _ROUTING = f"{RUNNER}db/session-routing.ts"
 _TASKS = "src/cli/resources/tasks.ts"
+_TASK_ROWS = "src/modules/scheduling/db.ts"
+_STAMPED_BY_SQLITE = re.compile(r"@seq,\s*datetime\('now'\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,8 @@ class Host:
     """True if the agent manages its tasks with `ncl`. 2.1 has that before its runner names the sessions of series."""
     series_sessions: bool = False
     """True if each series of tasks has a session of its own."""
+    zoned_tasks: bool = False
+    """True if the rows of tasks have times with a zone. Without one, the runner takes them as times of its own zone."""
     session_context: bool = False
     """True if the runner reads the session that it serves from a file."""
     held: tuple[str, ...] = ()
@@ -145,6 +149,8 @@ def host_of(release: Release, read: Callable[[str], str | None]) -> Host:
     persona = _PERSONA.search(read(PERSONA) or "")
     skipped = _WITHOUT_CLI.search(read(COMPOSER) or "")
     header = found(COMPOSER, _HEADER, "how the instructions of a group begin")
+    series_sessions = TASK_SESSION in (read(_ROUTING) or "")
+    task_rows = read(_TASK_ROWS)
     return Host(
         release=release,
         schemas=schemas,
@@ -156,7 +162,9 @@ def host_of(release: Release, read: Callable[[str], str | None]) -> Host:
         if any(read(path) is not None for path in _MEMORY_HOOKS)
         else "CLAUDE.local.md",
         ncl_tasks=read(_TASKS) is not None,
-        series_sessions=TASK_SESSION in (read(_ROUTING) or ""),
+        series_sessions=series_sessions,
+        # 2.1 stamps them with a zone before its runner names the sessions of series; 2.2 has the file no more
+        zoned_tasks=series_sessions if task_rows is None else not _STAMPED_BY_SQLITE.search(task_rows),
         session_context=read(_SESSION_CONTEXT) is not None,
         held=release.held,
         guessed=tuple(guessed),

@@ -139,7 +139,7 @@ class Workspace:
 
     def stamp(self, moment: datetime) -> str:
         """A time as the host of this checkout writes it into rows of tasks."""
-        if self.host.series_sessions:
+        if self.host.zoned_tasks:
             return iso(int(moment.timestamp() * 1000))
         return moment.strftime("%Y-%m-%d %H:%M:%S")
 
