@@ -38,8 +38,10 @@ def shop() -> Iterator[Any]:
 
 @needs_sandbox
 def test_the_console_is_current(shop: Any) -> None:
-    """The SVG is the output of the failing test, as it is printed now."""
-    assert pictures.console(shop) == text_of(pictures.CONSOLE), UPDATE
+    """The SVG has the words that the failing test prints now; another version of rich may draw them differently."""
+    words = pictures.words_of(pictures.console(shop))
+    assert "lookup_order" in words
+    assert words == pictures.words_of(text_of(pictures.CONSOLE)), UPDATE
 
 
 @needs_sandbox
