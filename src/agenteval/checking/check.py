@@ -284,7 +284,9 @@ class Check:
                 reason_code="check.unseen",
                 message=f"no test saw {file.path}, which differs from {report.base.revision}",
                 severity="warning",
-                next_step="add a test in which the agent uses it",
+                next_step="git add it: no agent gets a file that git does not track"
+                if file.change == "untracked"
+                else "add a test in which the agent uses it",
             )
             recorder.totals.add_problems([problem])
         console = recorder.console

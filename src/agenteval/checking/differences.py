@@ -27,7 +27,12 @@ def compared(
     was_usual = max(ways, key=lambda way: len(way[1]), default=None)
     is_usual = max(ways, key=lambda way: len(way[2]), default=None)
     one, other = (way[0] if way else None for way in (was_usual, is_usual))
-    answers = [_answer(before, was_usual[1]), _answer(after, is_usual[2])] if was_usual and is_usual else []
+    answers = []
+    if was_usual and is_usual:
+        # where trials fail that did not before, the answer of one that passes would show nothing of it
+        fell = now.passed * was.judged < was.passed * now.judged
+        shown = _failing(after) if fell else []
+        answers = [_answer(before, was_usual[1]), _answer(after, shown or is_usual[2])]
     by_id = [{each.id: each for each in side.assertions} for side in (was, now)]
     return Measurement(
         verdict="unclear",
@@ -72,6 +77,11 @@ def _ways(
         else:
             same += trials
     return ways
+
+
+def _failing(side: TrialSeries) -> list[int]:
+    """List the numbers of the trials that failed, from 1."""
+    return [number for number, each in enumerate(side.outcomes, 1) if each.result.status == "fail"]
 
 
 def _answer(side: TrialSeries, trials: Sequence[int]) -> str:
