@@ -41,6 +41,7 @@ GROUPS = {
         "report": "stored_runs:report",
         "compare": "stored_runs:compare_runs",
         "gate": "stored_runs:gate",
+        "history": "history:command",
         "merge": "stored_runs:merge",
     },
     "Surroundings": {

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from agenteval.contracts.errors import AgentEvalError, FileError, Problem
 from agenteval.contracts.results import RESULT_SCHEMA_VERSION, InvalidSpec, RunSummary, TestResult, TestRow
 from agenteval.reading.documents import read_data, sha256
 from agenteval.reading.jsonsource import M, load_json, load_model
+from agenteval.text.lazy_regexes import lazy
 
 SUMMARY = "summary.json"
 """Written last: a directory without one belongs to a run that did not finish."""
@@ -27,6 +29,10 @@ REPLAY_ENDING = ".replay.json"
 """Of a live run: what replays it."""
 
 
+LAST = "last"
+"""The name of the newest run of the project, wherever a run is named."""
+_OWN_ID = lazy(r"run-([0-9]{8}T[0-9]{6})Z-[0-9a-f]{8}")
+"""The form of the ids that runs get without `--run-id`: they begin with the time."""
 _ANY_SIZE = sys.maxsize
 """The limit for files that a run wrote: none. The limits of the configuration are for files that people write."""
 
@@ -152,9 +158,69 @@ def _runs_below(path: Path) -> str:
 
 
 def find_run(name: str | Path, runs: Path) -> Path:
-    """The path that a person names: as it is, or, where there is nothing, as the id of one of the `runs`."""
+    """Find the run that a person names: a path as it is, else the id of one of the `runs`, or `last` for the newest.
+
+    Raises `StoredRunError` if there is no last run.
+    """
     path = Path(name)
-    return runs / path if not path.exists() and (runs / path).is_dir() else path
+    if path.exists():
+        return path
+    if (runs / path).is_dir():
+        return runs / path
+    return last_run(runs) if str(name) == LAST else path
+
+
+def run_directories(folder: Path) -> list[Path]:
+    """List the directories in a folder that look like runs, finished or not, by name; links are passed over.
+
+    Raises `StoredRunError` for a folder that cannot be listed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            found = [Path(each.path) for each in entries if each.is_dir(follow_symlinks=False)]
+    except OSError as error:
+        raise StoredRunError(
+            f"no runs in {folder}: {error.strerror}",
+            reason_code="run.missing",
+            next_step="name the folder that holds the directories of runs, or run tests first",
+        ) from None
+    return sorted(path for path in found if _looks_like_a_run(path))
+
+
+def _looks_like_a_run(path: Path) -> bool:
+    if os.path.lexists(path / SUMMARY) or (path / EVENTS).is_file() or _OWN_ID.fullmatch(path.name):
+        return True
+    return any(path.glob(f"*{RESULT_ENDING}"))
+
+
+def last_run(folder: Path) -> Path:
+    """Find the newest run of a folder, also if it did not finish. Raises `StoredRunError` if there is none.
+
+    A run that broke off must not make the one before it the last: a gate would open for it.
+    """
+    directories = run_directories(folder)
+    if not directories:
+        raise StoredRunError(
+            f"there is no last run: {folder} has no run",
+            reason_code="run.missing",
+            next_step="run tests first, without --no-artifacts",
+        )
+    return max(directories, key=lambda path: (_start_of(path), path.name))
+
+
+def _start_of(path: Path) -> float:
+    """Return the start of a run in seconds since 1970; of one without a readable summary by its id, else its files' time."""
+    from datetime import UTC, datetime
+
+    import orjson
+
+    with suppress(AgentEvalError, ValueError, TypeError, KeyError):
+        summary = orjson.loads(read_data(path / SUMMARY, _ANY_SIZE, path))
+        return datetime.fromisoformat(summary["started_at"]).timestamp()
+    if own := _OWN_ID.fullmatch(path.name):
+        with suppress(ValueError):
+            return datetime.strptime(own[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC).timestamp()
+    return path.stat().st_mtime
 
 
 def is_run(path: Path) -> bool:

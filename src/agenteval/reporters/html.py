@@ -277,7 +277,7 @@ def render(run: StoredRun, redactor: Redactor) -> bytes:
     for row in run.summary.tests:
         if row.result is not None:
             groups[_kind(row, known)].append(row)
-    return _page(
+    return page(
         redactor,
         "report",
         script="script.js",
@@ -385,10 +385,10 @@ def render_mutants(report: MutationReport, redactor: Redactor) -> bytes:
 
     Raises `LeakError`.
     """
-    return _page(redactor, "mutants", report=report)
+    return page(redactor, "mutants", report=report)
 
 
-def _page(redactor: Redactor, template: str, *, script: str = "", **values: Any) -> bytes:
+def page(redactor: Redactor, template: str, *, script: str = "", **values: Any) -> bytes:
     """Render a page. Its Content-Security-Policy allows our style sheet and our script, by digest, and nothing else."""
     import jinja2
 
