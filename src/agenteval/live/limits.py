@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agenteval.reading.documents import read_bytes
+from agenteval.reading.documents import read_of_kernel
 
 PROCESSES = 512
 """The most processes and threads at once."""
@@ -65,7 +65,7 @@ class Watch:
         tasks = memory = 0
         for process in running:
             with suppress(OSError):
-                status = read_bytes(Path(f"/proc/{process}/status"))
+                status = read_of_kernel(f"/proc/{process}/status")
                 tasks += sum(map(int, _THREADS.findall(status)))
                 memory += _kilobytes(_MEMORY, status)
         if tasks > PROCESSES:
@@ -74,7 +74,7 @@ class Watch:
             memory = 0  # what processes share was counted once for each
             for process in running:
                 with suppress(OSError):
-                    memory += _kilobytes(_SHARE, read_bytes(Path(f"/proc/{process}/smaps_rollup")))
+                    memory += _kilobytes(_SHARE, read_of_kernel(f"/proc/{process}/smaps_rollup"))
             if memory + self._in_memory > MEMORY_BYTES:
                 return f"uses {_in_units(memory + self._in_memory)} of memory, and {_in_units(MEMORY_BYTES)} are allowed"
         return ""
@@ -109,7 +109,7 @@ def processes(first: int) -> Iterator[int]:
         with suppress(OSError):
             for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - names alone
                 with suppress(OSError):
-                    children = read_bytes(Path(f"/proc/{process}/task/{thread}/children"))
+                    children = read_of_kernel(f"/proc/{process}/task/{thread}/children")
                     waiting += map(int, children.split())
 
 
