@@ -210,7 +210,7 @@ def test_what_is_wrong_in_a_yaml_file(tmp_path: Path) -> None:
         "agenteval.yaml:1:1: error[config.unknown_key]: unknown key 'strit'\n"
         "   1 | strit: true\n"
         "     | ^^^^^ did you mean 'strict'?\n"
-        "   allowed: tests, artifacts_dir, strict, fail_on_vacuous, strict_capabilities, save_traces, baseline, color, plugins, cluster_files, secrets, redaction, suite, limits, live, check, serve"
+        "   allowed: tests, artifacts_dir, strict, fail_on_vacuous, strict_capabilities, save_traces, baseline, color, plugins, cluster_files, cluster_wait, secrets, redaction, suite, limits, live, check, serve"
     )
     assert [text.split("\n")[0] for text in rest] == [
         "agenteval.yaml:2:8: error[config.wrong_value]: color: expected one of auto, always, never, got 'red'",

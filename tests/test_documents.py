@@ -1,8 +1,13 @@
 """Reading files that people write, and showing places in them."""
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import socket
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +25,23 @@ def refusal(path: Path, max_bytes: int = MAX_FILE_BYTES) -> Problem:
     (problem,) = caught.value.problems
     assert problem.path == path
     return problem
+
+
+def packed(kind: str) -> bytes:
+    """An archive of that kind, or a compressed text."""
+    if kind in COMPRESSIONS:
+        return COMPRESSIONS[kind](b"{}")
+    content = io.BytesIO()
+    if kind == "tar":
+        with tarfile.open(fileobj=content, mode="w") as tar:
+            tar.addfile(tarfile.TarInfo("suite.json"))
+    else:
+        with zipfile.ZipFile(content, "w") as archive:
+            archive.writestr("suite.json", "{}")
+    return content.getvalue()
+
+
+COMPRESSIONS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 
 
 def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
@@ -175,6 +197,16 @@ def test_utf_16_is_explained(tmp_path: Path, encoding: str) -> None:
     problem = refusal(path)
     assert (problem.reason_code, problem.line, problem.column) == ("file.encoding", 1, 1)
     assert problem.message == "the file is in UTF-16; only UTF-8 is supported"
+
+
+@pytest.mark.parametrize("kind", [*COMPRESSIONS, "tar", "zip"])
+def test_a_packed_file(tmp_path: Path, kind: str) -> None:
+    """It is called what it is, whatever its name: a remark about its encoding would help nobody."""
+    path = tmp_path / "suite.json"
+    path.write_bytes(packed(kind))
+    problem = refusal(path)
+    assert (problem.reason_code, problem.message) == ("file.encoding", f"a packed file ({kind})")
+    assert problem.next_step == "unpack it, and name a file in it"
 
 
 def test_a_nul_byte(tmp_path: Path) -> None:

@@ -263,7 +263,10 @@ def test_refused(
     assert "--keep does not go with --cluster" in refused(capfd, *on, "--live", "--keep")
     assert "--allow-outside without --shared-root" in refused(capfd, *on, "--allow-outside")
     assert "--live record without --shared-root" in refused(capfd, *on, "--live", "record")
-    assert "which is not given" in refused(capfd, "run", "tests", "--shared-root", "x")
+    for option in ("--shared-root", "--cluster-wait"):
+        assert f"{option} is for --cluster, which is not given" in refused(capfd, "run", "tests", option, "3")
+    for wrong in ("-1", "nan", "inf", "soon"):
+        assert "--cluster-wait" in refused(capfd, *on, "--cluster-wait", wrong)
     assert "expected local:N" in refused(capfd, "run", "tests", "--cluster", "local:none")
     (project.root.parent / "beside").mkdir()
     with monkeypatch.context() as patch:
@@ -573,5 +576,24 @@ def test_a_cluster_that_grows_with_its_work(
     try:
         alone = run(capfd, "run-a", "-n", "1")
         assert run(capfd, "run-b", "--cluster", own.address) == alone
+    finally:
+        own.end()
+
+
+def test_a_cluster_without_workers_is_waited_for(
+    project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as the option says, or else the configuration; with 0 it is looked at once."""
+    project.add("pass")
+    monkeypatch.setattr(sys.modules[__name__], "SERVE", SERVE.replace("int(sys.argv[1])", "0"))
+    (project.root / "agenteval.yaml").write_text("cluster_wait: 1.5\n", encoding="utf-8")
+    own = Apart(tmp_path)
+    try:
+        for options, seconds in ((["--cluster-wait", "0"], "0"), ([], "1.5")):
+            clock = time.monotonic()
+            text = refused(capfd, "run", "tests", "--cluster", own.address, *options)
+            assert time.monotonic() - clock < 15
+            assert f"error[cluster.no_workers]: the scheduler has had no worker for {seconds} s" in text
+            assert "--cluster-wait SECONDS waits longer" in text
     finally:
         own.end()

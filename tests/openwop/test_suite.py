@@ -263,6 +263,15 @@ def test_replays_are_beside_the_suite(suite: SuiteProject, capsys: pytest.Captur
     assert suite.run("--replays", "elsewhere", run_id="run-2") == 0
 
 
+@pytest.mark.parametrize("name", ["pack.tgz", "pack.tar.gz", "pack.tar", "pack.zip"])
+def test_a_pack_is_refused(suite: SuiteProject, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Packs are not read: the next step is to unpack it, with options of suites or without."""
+    Path(name).write_bytes(b"\x1f\x8b")
+    for options in ([], ["--replays", "replays"]):
+        assert main(["run", name, *options]) == 2
+        assert f"{name} is packed, and packs are not read\n  next: unpack it" in capsys.readouterr().err
+
+
 def test_a_suite_runs_alone(suite: SuiteProject, capsys: pytest.CaptureFixture[str]) -> None:
     """A suite has its own scores: it is not mixed with tests; its options are not for tests."""
     suite.write()

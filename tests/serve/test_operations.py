@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sqlite3
+import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,26 @@ def test_a_store_of_another_version_is_refused(
     assert "the store has tables of version 0, and this agenteval needs version 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "words"), [("pack.tgz", "unpack a pack"), ("packs", "name suites, unpacked")]
+)
+def test_packs_are_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    words: str,
+) -> None:
+    """One that is named, and a folder that holds nothing else."""
+    monkeypatch.chdir(host_project(tmp_path, suites=[name]))
+    Path("packs").mkdir()
+    for path in ("pack.tgz", "packs/pack.tgz"):
+        with tarfile.open(path, "w:gz") as pack:
+            pack.add("suite.json")
+    assert main(["serve"]) == 2
+    assert words in capsys.readouterr().err
+
+
 @pytest.fixture
 def slow(tmp_path: Path) -> Iterator[HostProcess]:
     """A host whose suite has twelve rubric tasks, each of which takes a moment."""
@@ -166,7 +187,7 @@ def test_a_run_is_cancelled(slow: HostProcess) -> None:
     assert slow.ended(path)["status"] == "cancelled"
     assert 0 < scored(slow, path) < 12
     assert slow.ask(f"{path}/eval-summary").status == 404
-    assert slow.ask(f"{path}/cancel", {}).body["status"] == "cancelled"
+    assert slow.ask(f"{path}/cancel", {}).body["error"] == "run_terminal"
 
 
 def test_a_store_that_was_locked_for_some_seconds(slow: HostProcess, monkeypatch: pytest.MonkeyPatch) -> None:

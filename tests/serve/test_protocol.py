@@ -12,7 +12,7 @@ import pytest
 from openwop_client import CreateAnnotationRequest, CreateRunRequest, OpenwopClient, WopError
 
 from agenteval.cli import main
-from hosts import AGENT, KEYS, SUITE, HostProcess, host_project
+from hosts import AGENT, KEYS, SUITE, Answer, HostProcess, host_project
 
 WANTED: dict[str, Any] = {"mode": "eval", "evalSuiteRef": SUITE, "agentId": AGENT}
 ACME, OTHER = KEYS["acme"], KEYS["other"]
@@ -156,6 +156,17 @@ def test_versions(host: HostProcess, path: str, version: str, status: int, code:
     """One that is not spoken, and one that is spoken elsewhere."""
     answer = host.ask(path, OpenWOP_Version=version)
     assert (answer.status, answer.body["error"]) == (status, code)
+    if status == 406:
+        assert answer.body["details"] == {"protocolVersions": ["1.1", "2.46"]}
+
+
+def test_a_version_without_its_minor(host: HostProcess) -> None:
+    """Means the same as with one."""
+    alike = {
+        host.ask("/.well-known/openwop", OpenWOP_Version=version).text for version in ("2", "2.0", "2.46")
+    }
+    assert len(alike) == 1
+    assert host.ask("/v1/runs", OpenWOP_Version="1").status == 200
 
 
 @pytest.mark.parametrize(
@@ -171,6 +182,7 @@ def test_versions(host: HostProcess, path: str, version: str, status: int, code:
         ({"evalModes": ["regression"]}, 400, "baselineRunId"),
         ({"baselineRunId": "0123456789abcdef0123"}, 400, "baselineRunId"),
         ({"colour": "green"}, 400, "colour"),
+        ({"mode": None}, 400, "mode"),
         ({"mode": "train"}, 422, None),
         ({"workflowId": "conformance-noop", "mode": None}, 422, None),
         ({"configurable": {"evalModes": ["golden"]}}, 400, "configurable"),
@@ -220,8 +232,10 @@ def test_errors_have_one_shape(host: HostProcess, path: str, body: bytes | None,
 def test_a_mode_of_a_stream(host: HostProcess) -> None:
     """One that is not offered is refused before the stream begins."""
     path = host.post()
-    answer = host.ask(f"{path}/events?streamMode=values")
-    assert (answer.status, answer.body["error"]) == (400, "unsupported_stream_mode")
+    for mode in ("values", "updates,values", "", "updates,,debug"):
+        answer = host.ask(f"{path}/events?streamMode={mode}", Accept="application/json")
+        assert (answer.status, answer.body["error"]) == (400, "unsupported_stream_mode")
+        assert answer.body["details"] == {"supported": ["updates", "debug"]}
 
 
 def test_a_tag_spares_the_answer(host: HostProcess) -> None:
@@ -292,6 +306,108 @@ def test_conformance(guarded: HostProcess, host: HostProcess) -> None:
         assert guarded.ask("/runs", key=OTHER).body["runs"] == []
     noop = guarded.ask("/runs", {"workflowId": "conformance-noop"}, key=OTHER).body
     assert guarded.ended(noop["statusUrl"], key=OTHER)["status"] == "completed"
+
+
+def noop(host: HostProcess, **more: Any) -> Answer:
+    """Ask a conformance host for the run that does nothing."""
+    return host.ask("/runs", {"workflowId": "conformance-noop", **more}, key=ACME)
+
+
+def test_discovery_of_what_a_host_has(guarded: HostProcess, host: HostProcess) -> None:
+    """The workflow for conformance tests is named where it can be run; the list of runs has its limits; logs are no legacy."""
+    for version in ("1.1", "2.46"):
+        known = guarded.ask("/.well-known/openwop", OpenWOP_Version=version).body
+        assert (known["fixtures"], known["eventLogSchemaVersion"]) == (["conformance-noop"], 3)
+        assert "fixtures" not in host.ask("/.well-known/openwop", OpenWOP_Version=version).body
+    assert known["runList"] | {"maxPageSize": 200, "filters": ["status", "workflowId"]} == known["runList"]
+    assert guarded.ended(noop(guarded).body["statusUrl"], key=ACME)["eventLogSchemaVersion"] == 3
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("tags", ["t"] * 101),
+        ("tags", ["t" * 257]),
+        ("tags", [""]),
+        ("tags", ["\ud800"]),
+        ("metadata", {"a": "\0"}),
+        ("metadata", {"\ud800": 1}),
+        ("metadata", {"a": [{"b": "\udfff"}]}),
+        ("metadata", {"a": float("nan")}),
+        ("metadata", {"a": float("inf")}),
+        ("metadata", {"a": 2**63}),
+        ("configurable", {}),
+        ("configurable", {"version": 2}),
+        ("configurable", {"version": True}),
+        ("configurable", {"version": 1, "ai": {"ai.provider": "x"}}),
+        ("configurable", {"version": 1, "evalModes": ["golden"]}),
+        ("unknown", 1),
+    ],
+)
+def test_options_of_a_run_that_are_refused(guarded: HostProcess, field: str, value: Any) -> None:
+    """What is too much, what no answer could hold, and what stands where the protocol has nothing."""
+    answer = noop(guarded, **{field: value})
+    assert (answer.status, answer.body["error"]) == (400, "validation_error")
+    assert answer.body["details"]["field"].startswith(field)
+
+
+def test_options_of_a_run_come_back_unchanged(guarded: HostProcess) -> None:
+    """Tags of any form, and metadata of any shape but one that is nested without end."""
+    tags = ["has space", "☂", "a/b:c|", "x" * 256, *map(str, range(96))]
+    metadata = {"nested": {"a": 1, "b": [1, "2", None, True]}, "s": "∞", "": -(2**62), "line": "1\n2\t3"}
+    made = noop(guarded, tags=tags, metadata=metadata, configurable={"version": 1})
+    assert made.status == 201
+    run = guarded.ask(made.body["statusUrl"], key=ACME).body
+    assert (run["tags"], run["metadata"]) == (tags, metadata)
+    for levels in (40, 5000):
+        deep = b'{"workflowId": "conformance-noop", "metadata": {"a": %s}}' % (b"[" * levels + b"]" * levels)
+        assert guarded.ask("/runs", deep, key=ACME).body["error"] == "validation_error"
+
+
+def frames(text: str) -> list[tuple[str, Any]]:
+    """The name and the data of each event of a stream."""
+    parts = [
+        dict(line.split(": ", 1) for line in part.splitlines()) for part in text.split("\r\n\r\n") if part
+    ]
+    return [(part["event"], json.loads(part["data"])) for part in parts if "event" in part]
+
+
+def test_events_come_in_batches_when_asked(guarded: HostProcess) -> None:
+    """All events, in their order; the last batch at the end of the run, before its time is over."""
+    path = guarded.post(key=ACME)
+    clock = time.monotonic()
+    batched = frames(guarded.ask(f"{path}/events?streamMode=debug&bufferMs=5000", key=ACME).text)
+    assert time.monotonic() - clock < 4
+    alone = frames(guarded.ask(f"{path}/events?streamMode=debug&bufferMs=0", key=ACME).text)
+    assert {name for name, _ in batched} == {"batch"}
+    assert [event for _, batch in batched for event in batch] == [event for _, event in alone]
+    for wrong in ("-1", "5001", "x"):
+        answer = guarded.ask(f"{path}/events?bufferMs={wrong}", key=ACME)
+        assert (answer.status, answer.body["details"]) == (400, {"field": "bufferMs"})
+
+
+def test_a_cursor_past_the_end_gets_nothing(guarded: HostProcess) -> None:
+    """However large its number; what is no number is refused, and another tenant's run looks as it does without one."""
+    path = noop(guarded).body["statusUrl"]
+    guarded.ended(path, key=ACME)
+    for number in ("1000", str(2**63), "9" * 300):
+        answer = guarded.ask(f"{path}/events", key=ACME, Last_Event_ID=number)
+        assert (answer.status, frames(answer.text)) == (200, [])
+    for wrong in ("abc", "-1", "1.5", "٣".encode().decode("latin-1")):
+        answer = guarded.ask(f"{path}/events", key=ACME, Last_Event_ID=wrong)
+        assert (answer.status, answer.body["error"]) == (400, "validation_error")
+    theirs = {guarded.ask(f"{path}/events", key=OTHER, **more).text for more in ({}, {"Last_Event_ID": "0"})}
+    assert len(theirs) == 1
+
+
+def test_a_run_that_has_ended_is_not_cancelled(guarded: HostProcess) -> None:
+    """Each major has its word for that."""
+    path = noop(guarded).body["statusUrl"]
+    guarded.ended(path, key=ACME)
+    opaque = path.rpartition("~2F")[2]
+    for before, code in (("/v1/runs/", "run_state_conflict"), ("/runs/acme~2F", "run_terminal")):
+        answer = guarded.ask(f"{before}{opaque}/cancel", {}, key=ACME)
+        assert (answer.status, answer.body["error"]) == (409, code)
 
 
 def test_large_requests_and_halves(guarded: HostProcess) -> None:

@@ -11,6 +11,7 @@ from agenteval.cli.options import (
     FROM_CONFIGURATION,
     AllowOutsideOption,
     ClusterOption,
+    ClusterWaitOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
@@ -55,6 +56,7 @@ class MutateRequest(Request):
     workers: WorkersOption = AUTO
     cluster: ClusterOption = ""
     shared_root: SharedRootOption = None
+    cluster_wait: ClusterWaitOption = None
     min_score: Annotated[
         float | None,
         option("--min-score X", "Exit 1 if the score is below X.", min=0, max=1, callback=a_number),

@@ -154,6 +154,26 @@ SharedRootOption = Annotated[
 ]
 
 
+def a_number(value: float | None) -> float | None:
+    """Refuse NaN, which typer accepts in any range: no score is below it, so it would stop nothing."""
+    if value is not None and isnan(value):
+        raise typer.BadParameter("nan is not a number.")
+    return value
+
+
+ClusterWaitOption = Annotated[
+    float | None,
+    option(
+        "--cluster-wait SECONDS",
+        "How long to wait for a worker while the cluster has none (60).",
+        CLUSTER,
+        min=0,
+        max=86_400,
+        callback=a_number,
+    ),
+]
+
+
 def reject_combination(option: str, others: Mapping[str, object], *, reason_code: str = "") -> None:
     """Refuse the first of the other options that is given beside this one. Raises `UsageError`."""
     for other, given in others.items():
@@ -171,10 +191,12 @@ def cluster_of(
 ) -> "Iterator[Cluster | None]":
     """Open the cluster that the options name, if any; `without` are the options that do not go with one. Raises `UsageError`."""
     if not asked.cluster:
-        if asked.shared_root:
-            raise UsageError(
-                "--shared-root is for --cluster, which is not given", reason_code="usage.cluster"
-            )
+        for name, given in (
+            ("--shared-root", asked.shared_root),
+            ("--cluster-wait", asked.cluster_wait is not None),
+        ):
+            if given:
+                raise UsageError(f"{name} is for --cluster, which is not given", reason_code="usage.cluster")
         yield None
         return
     number = asked.cluster.removeprefix("local:")
@@ -189,7 +211,13 @@ def cluster_of(
     with catch_warnings():
         simplefilter("ignore")  # warnings of Dask are about its own settings, which nobody has chosen here
         cluster = Cluster(
-            asked.cluster, project, asked.paths, shared_root=asked.shared_root, sandbox=sandbox, live=live
+            asked.cluster,
+            project,
+            asked.paths,
+            shared_root=asked.shared_root,
+            sandbox=sandbox,
+            live=live,
+            wait=asked.cluster_wait,
         )
         try:
             yield cluster
@@ -247,13 +275,6 @@ ExplicitGithubOption = Annotated[
 ]
 """The option of commands about finished runs: they annotate only when asked, since the run itself has done so."""
 AdapterOption = Annotated[str, option("--adapter NAME", "The adapter to use, if several can read it.")]
-
-
-def a_number(value: float | None) -> float | None:
-    """Refuse NaN, which typer accepts in any range: no score is below it, so it would stop nothing."""
-    if value is not None and isnan(value):
-        raise typer.BadParameter("nan is not a number.")
-    return value
 
 
 def one_of(name: str, *allowed: str) -> Callable[[str | None], str | None]:

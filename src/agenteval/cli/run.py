@@ -18,6 +18,7 @@ from agenteval.cli.options import (
     AllowOutsideOption,
     ArtifactsDirOption,
     ClusterOption,
+    ClusterWaitOption,
     ColorOption,
     ExcludeTagOption,
     ExpressionOption,
@@ -62,6 +63,7 @@ from agenteval.running.reports import (
 )
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import AUTO, Flow, Session
+from agenteval.text.lazy_regexes import lazy
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import Comparer
@@ -93,6 +95,7 @@ class RunRequest(Request):
     workers: WorkersOption = AUTO
     cluster: ClusterOption = ""
     shared_root: SharedRootOption = None
+    cluster_wait: ClusterWaitOption = None
     strict: Annotated[bool, option("--strict", "Treat all warnings as failures.", JUDGING)] = False
     fail_on_vacuous: Annotated[
         bool, option("--fail-on-vacuous", "Treat a pass that had nothing to judge as a failure.", JUDGING)
@@ -325,6 +328,10 @@ class RunRequest(Request):
         )
 
 
+_PACKED = lazy(r"\.(?:tgz|tar(?:\.\w+)?|zip)$")
+"""The ends of the names under which packs of suites are distributed."""
+
+
 def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
     """Return the suite that the paths name, or None for tests.
 
@@ -342,6 +349,11 @@ def suite_among(paths: Sequence[str], request: SuiteRequest) -> Path | None:
                         f"{path} is a suite, and a suite must be run alone", next_step=f"agenteval run {path}"
                     )
                 return Path(path)
+    if packed := next((path for path in paths if _PACKED.search(path) and Path(path).is_file()), ""):
+        raise UsageError(
+            f"{packed} is packed, and packs are not read",
+            next_step="unpack it, and name the suite in it: agenteval run suite.json",
+        )
     if given := request.given():
         raise UsageError(
             f"{' and '.join(given)}: only for an AgentEvalSuite, and no path is one",

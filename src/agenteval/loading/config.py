@@ -297,6 +297,8 @@ class Config(Model):
     """Modules with assertion types and adapters to use: files relative to the project's root, or dotted names."""
     cluster_files: list[Annotated[str, NotEmpty(), _Rule(_fault_of_travelling)]] = field(default_factory=list)
     """Files that git ignores and that travel to a cluster all the same: paths or globs, relative to the project root."""
+    cluster_wait: Annotated[float, Between(0, 86_400)] = 60.0
+    """The seconds that a run waits for a worker of its cluster while that has none."""
     secrets: list[Annotated[str, NotEmpty()]] = field(default_factory=list)
     """Environment variables to redact: their values are hidden wherever they stand."""
     redaction: RedactionConfig = field(default_factory=RedactionConfig)

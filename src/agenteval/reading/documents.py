@@ -178,6 +178,13 @@ def checking(path: Path) -> time_limits.step:
     return time_limits.step(too_slow)
 
 
+_ARCHIVES = (
+    (0, b"\x1f\x8b", "gzip"), (0, b"PK\x03\x04", "zip"), (0, b"BZh", "bzip2"), (0, b"\xfd7zXZ\0", "xz"),
+    (0, b"\x28\xb5\x2f\xfd", "zstd"), (257, b"ustar", "tar"),
+)  # fmt: skip
+"""The beginnings of packed files, each with its place. Packs of suites come so, and "not UTF-8" would help nobody."""
+
+
 def read_text(
     path: Path, *, max_bytes: int = MAX_FILE_BYTES, within: Path | None = None, a_test: bool = False
 ) -> str:
@@ -190,6 +197,10 @@ def read_text(
     `file.encoding` or `file.nul_byte`. Never waits: a named pipe is refused before it is opened.
     """
     data = read_data(path, max_bytes, within, a_test=a_test)
+    if kind := next((kind for at, sign, kind in _ARCHIVES if data.startswith(sign, at)), ""):
+        _refuse(
+            path, "file.encoding", f"a packed file ({kind})", next_step="unpack it, and name a file in it"
+        )
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -48,8 +48,6 @@ LOOK_SECONDS = 1.0
 """Seconds between two looks at which workers there are."""
 GATHER_SECONDS = 10.0
 """The seconds that results may take to arrive before the workers are counted again."""
-NO_WORKER_SECONDS = 60
-"""The seconds that a run waits for a worker when none is left."""
 LOST = "was lost with several workers of the cluster"
 """The end of an item that Dask runs on no other worker any more (`distributed.scheduler.allowed-failures`)."""
 _LEFT_OUT = frozenset(
@@ -73,6 +71,8 @@ class Cluster:
 
     `address` is a scheduler's, or `local:N`. `shared_root` is where each worker finds the project, which else travels.
 
+    `wait` is how many seconds it waits for a worker, while the cluster has none; by default those of the configuration.
+
     Raises `UsageError` without a scheduler or worker, and when a worker has other packages installed than this
     machine. It also does when tests run live (`live`: all) and a worker has no `sandbox` (a runtime, or auto).
     """
@@ -86,16 +86,18 @@ class Cluster:
         shared_root: Path | None = None,
         sandbox: str = "",
         live: bool = False,
+        wait: float | None = None,
     ) -> None:
         self._local: Any = None
         self._spread: ClusterRun | None = None
         self.client: Any = None
         self.address = address
+        self.wait = project.config.cluster_wait if wait is None else wait
         self.live = bool(sandbox) and (live or any(map(_runs_live, discover(paths))))
         self.home, self.archive = _home(project, paths, shared_root, with_git=self.live)
         try:
             self._connect()
-            _check(self.client, project.config.plugins, sandbox if self.live else "")
+            _check(self.client, project.config.plugins, sandbox if self.live else "", self.wait)
         except BaseException:
             self.close()
             raise
@@ -244,10 +246,10 @@ class ClusterRun:
             ) from error
         self._looked = now
         self._seen = now if self._threads or not self._seen else self._seen
-        if now - self._seen > NO_WORKER_SECONDS:
+        if now - self._seen > max(self.cluster.wait, LOOK_SECONDS):
             raise ClusterError(
-                f"the cluster at {self.cluster.address} has had no worker for {NO_WORKER_SECONDS} s",
-                next_step="start workers, and run again; what is finished is kept",
+                f"the cluster at {self.cluster.address} has had no worker for {self.cluster.wait:g} s",
+                next_step="start workers, and run again; what is finished is kept; --cluster-wait SECONDS waits longer",
             )
 
     def _hand_out(self) -> None:
@@ -685,13 +687,13 @@ class _Started:
 # What is checked before anything runs
 
 
-def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
+def _check(client: Any, plugins: Sequence[str], sandbox: str, wait: float) -> None:
     """Refuse a cluster on which verdicts might differ from here. Raises `UsageError` (`cluster.no_workers`, `cluster.differs`)."""
     modules = [name for name in plugins if not name.endswith(".py")]  # files travel
     inspect = _inspection()
     ours = inspect(modules, "")
     found: dict[str, Any] = {}
-    until = time.monotonic() + NO_WORKER_SECONDS
+    until = time.monotonic() + wait
     while not found:
         wanted = client.submit(
             os.getpid, pure=False
@@ -700,9 +702,9 @@ def _check(client: Any, plugins: Sequence[str], sandbox: str) -> None:
             client.wait_for_workers(1, timeout=max(until - time.monotonic(), LOOK_SECONDS))
         except TimeoutError:
             raise UsageError(
-                f"the scheduler has had no worker for {NO_WORKER_SECONDS} s",
+                f"the scheduler has had no worker for {wait:g} s",
                 reason_code="cluster.no_workers",
-                next_step="start some: dask worker ADDRESS --nthreads 1",
+                next_step="start some: dask worker ADDRESS --nthreads 1; --cluster-wait SECONDS waits longer for them",
             ) from None
         versions = client.get_versions()
         found = client.run(inspect, modules, sandbox, on_error="return")

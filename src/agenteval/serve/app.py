@@ -42,6 +42,8 @@ SECONDS_BETWEEN_COMMENTS = 10
 """The seconds between comments on an idle stream, which keep proxies from closing it."""
 _LOOK = 0.1
 """The seconds after which new events of any worker are noticed."""
+_PAST_ALL = 2**31
+"""A sequence number that no event reaches."""
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorBody} for code in (400, 401, 403, 404, 409, 413, 422, 500, 501)
 }
@@ -177,17 +179,20 @@ def _routes(host: Host, news: News, major: int) -> APIRouter:
         asked: Who,
         run_id: RunId,
         mode: Annotated[str, Query(alias="streamMode", max_length=40)] = "updates",
-        last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=20)] = None,
+        last: Annotated[str | None, Header(alias="Last-Event-ID", pattern="^[0-9]+$")] = None,
+        buffer_ms: Annotated[int, Query(alias="bufferMs", ge=0, le=5000)] = 0,
     ) -> Response:
         """The events of a run as they come, until the last one."""
         modes = mode.split(",")
         if not set(modes) <= set(MODES):
-            raise HostError("unsupported_stream_mode", "the modes are updates and debug", allowed=list(MODES))
+            raise HostError(
+                "unsupported_stream_mode", "the modes are updates and debug", supported=list(MODES)
+            )
         widest = "debug" if "debug" in modes else "updates"
-        if last is not None and not last.removeprefix("-").isdecimal():
-            raise invalid("Last-Event-ID", "Last-Event-ID is no sequence number")
         await run_in_threadpool(host.run, asked, run_id)  # before a stream begins, a refusal has a status
-        events = _stream(host, news, asked, run_id, int(last) if last else -1, widest)
+        # A number that no event has is past the end; one with many digits is, too, and fits into no column.
+        after = min(int(last[:20]), _PAST_ALL) if last else -1
+        events = _stream(host, news, asked, run_id, after, widest, buffer_ms / 1000)
         return EventSourceResponse(events, ping=SECONDS_BETWEEN_COMMENTS)
 
     @router.get("/runs/{run_id}/events/poll", response_model=EventPage, response_model_exclude_none=True)
@@ -259,16 +264,27 @@ async def _ended(host: Host, news: News, asked: Asked, run_id: str) -> Row[Any]:
 
 
 async def _stream(
-    host: Host, news: News, asked: Asked, run_id: str, after: int, mode: str
+    host: Host, news: News, asked: Asked, run_id: str, after: int, mode: str, buffer: float
 ) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events of a run: each alone, or batches of those that came in `buffer` seconds, or before its end."""
+    batch: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    due = 0.0
     while True:
         found, after, ended = await run_in_threadpool(host.following, asked, run_id, after, mode)
-        for event in found:
-            yield ServerSentEvent(json.dumps(event), event=event["type"], id=str(event["sequence"]))
+        if found and not buffer:
+            for event in found:
+                yield ServerSentEvent(json.dumps(event), event=event["type"], id=str(event["sequence"]))
+        elif found:
+            due = due if batch else loop.time() + buffer
+            batch += found
+        if batch and (ended or loop.time() >= due):
+            yield ServerSentEvent(json.dumps(batch), event="batch", id=str(batch[-1]["sequence"]))
+            batch = []
         if ended:
             return
         if not found:
-            await news.wait(5.0)
+            await news.wait(max(0.0, due - loop.time()) if batch else 5.0)
 
 
 def _tagged(request: Request, body: Any, *, caching: str = "private, no-cache") -> Response:

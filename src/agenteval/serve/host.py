@@ -41,8 +41,13 @@ from agenteval.serve.wire import (
 if TYPE_CHECKING:
     from agenteval.serve.workers import Workers
 
-EVENT_LOG_VERSION = 1
+EVENT_LOG_VERSION = 3
+"""The protocol's number for logs like ours: 2 is version 1's; below that, readers would ignore the log."""
+_EVENT_VERSION = 1
+"""The number of the form of our payloads."""
 MOST_DIFFERENCES = 200
+MOST_RUNS = 200
+"""The runs on a page of their list."""
 _KEY = re.compile(r"[A-Za-z0-9._~-]{22,128}")
 _VERSION_1 = {
     "agent.invocation-started": "agent.invocation.started",
@@ -99,6 +104,7 @@ class Host:
             "preferredVersion": VERSIONS[1],
             "eventLogSchemaVersion": EVENT_LOG_VERSION,
             "implementation": {"name": "agenteval", "vendor": "agenteval"},
+            **({"fixtures": [NOOP]} if self.conformance else {}),
         }
         if major == 1:
             described |= {
@@ -119,7 +125,7 @@ class Host:
             described |= {
                 "agents": {**record, "evalSuite": {**suites, "baselineSelection": True}},
                 "feedback": record,
-                "runList": record,
+                "runList": {**record, "maxPageSize": MOST_RUNS, "filters": ["status", "workflowId"]},
             }
         return described
 
@@ -160,6 +166,8 @@ class Host:
     def cancel(self, asked: Who, run_id: RunId, body: CancelRun | None = None) -> dict[str, Any]:  # noqa: ARG002
         """End a run before its time: at once while it waits, after the task at hand while it runs."""
         run = self.run(asked, run_id)
+        if run.status in TERMINAL and asked.major == 2:
+            raise HostError("run_terminal", "the run has ended", status=run.status)
         if run.status in TERMINAL and run.status != "cancelled":
             raise HostError("run_state_conflict", "the run has ended", status=run.status)
         status = self.store.cancel(run.id)
@@ -205,8 +213,11 @@ class Host:
         return row, answer
 
     def _wanted(self, asked: Asked, body: dict[str, Any]) -> dict[str, Any]:
+        modes = _modes(asked.major, body)
         if self.conformance and body["workflowId"] == NOOP and body["mode"] is None:
             return {"workflowId": NOOP}
+        if body["mode"] is None and body["workflowId"] is None:
+            raise invalid("mode", "mode is missing")
         if body["mode"] != "eval" or body["workflowId"] is not None:
             raise HostError("capability_not_provided", "this host runs nothing but evaluations (mode: eval)")
         wanted = {name: body[name] for name in ("evalSuiteRef", "agentId")}
@@ -215,13 +226,6 @@ class Host:
                 raise invalid(name, f"{name} is missing")
         if body["inputs"] is not None:
             raise invalid("inputs", "an evaluation takes its inputs from the suite")
-        # Each major has its own place for the modes; a request that uses the other one is refused, not obeyed.
-        modes, elsewhere, place = body["evalModes"], "configurable", "at the root"
-        if asked.major == 1:
-            modes = (body["configurable"] or {}).get("evalModes")
-            elsewhere, place = "evalModes", "in configurable"
-        if body[elsewhere] is not None:
-            raise invalid(elsewhere, f"evalModes stand {place} in this version")
         wanted["evalModes"] = modes
         if (baseline := body["baselineRunId"]) is not None:
             try:
@@ -307,7 +311,7 @@ class Host:
     def page(
         self,
         asked: Who,
-        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        limit: Annotated[int, Query(ge=1, le=MOST_RUNS)] = 50,
         cursor: Cursor = None,
         after: Cursor = None,
         status: Status | None = None,
@@ -372,7 +376,7 @@ class Host:
             "payload": self._bound(event.payload, run, major),
             "timestamp": event.at,
             "sequence": event.sequence,
-            "schemaVersion": EVENT_LOG_VERSION,
+            "schemaVersion": _EVENT_VERSION,
             **({"nodeId": event.task_id} if event.task_id else {}),
         }
 
@@ -438,6 +442,20 @@ class Host:
     def annotations(self, asked: Who, run_id: RunId) -> dict[str, Any]:
         """List the annotations of a run."""
         return {"annotations": self.store.annotations(self.run(asked, run_id).id)}
+
+
+def _modes(major: int, body: Mapping[str, Any]) -> Any:
+    """Return the modes that a request asks for. Each major has its own place for them: the other one is refused, not obeyed."""
+    options = body["configurable"]
+    if major == 1:
+        if body["evalModes"] is not None:
+            raise invalid("evalModes", "evalModes stand in configurable in this version")
+        return (options or {}).get("evalModes")
+    if options is not None and options["evalModes"] is not None:
+        raise invalid("configurable", "evalModes stand at the root in this version")
+    if options is not None and options["version"] is None:
+        raise invalid("configurable.version", "configurable has version 1 in this version")
+    return body["evalModes"]
 
 
 def _is_of(run: Row[Any], suite_id: str, version: str) -> bool:

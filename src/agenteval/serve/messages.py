@@ -1,14 +1,51 @@
 """The bodies of requests and answers (RFC 0081; OpenWOP 1.1 and 2.46), as pydantic models. The OpenAPI document is made of them."""
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+MOST_LEVELS = 32
+"""The levels of nested values in the metadata of a run."""
+
+
+def _storable(value: Any) -> Any:
+    """Refuse what a store or an answer cannot hold: NaN, lone surrogates, NUL, very deep nesting, very long numbers."""
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    while waiting:
+        part, level = waiting.pop()
+        if isinstance(part, str) and not _is_text(part):
+            raise ValueError("a text has a NUL or half of a surrogate pair")
+        if isinstance(part, float) and not math.isfinite(part):
+            raise ValueError("a number is not finite")
+        if isinstance(part, int) and abs(part) >= 2**63:
+            raise ValueError("a whole number has more than 63 bits")
+        if level > MOST_LEVELS:
+            raise ValueError(f"values are nested more than {MOST_LEVELS} levels deep")
+        parts = [*part, *part.values()] if isinstance(part, dict) else part if isinstance(part, list) else ()
+        waiting += [(each, level + 1) for each in parts]
+    return value
+
+
+def _is_text(text: str) -> bool:
+    return not any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text)
+
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Mode = Literal["golden", "rubric", "adversarial", "regression", "live-shadow"]
 Status = Literal["pending", "running", "completed", "failed", "cancelled"]
 Scalar = Annotated[str, StringConstraints(max_length=2000, pattern=r"^[^\x00]*$")] | int | float | bool | None
-
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=256), AfterValidator(_storable)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_storable)]
+"""Whatever a client wants to have back with its run."""
 
 _TEXT = WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 300})
 
@@ -20,8 +57,9 @@ class Closed(BaseModel):
 
 
 class Options(Closed):
-    """Options of a run in version 1."""
+    """Options of a run; the modes stand here in version 1 alone, and version 2 requires `version`."""
 
+    version: Annotated[int, Field(ge=1, le=1)] | None = None
     evalModes: list[Mode] | None = None
 
 
@@ -41,8 +79,8 @@ class CreateRun(Closed):
     workflowId: Annotated[Name | None, WithJsonSchema({"not": {}})] = None
     inputs: Annotated[dict[str, Any] | None, WithJsonSchema({"not": {}})] = None
     configurable: Options | None = None
-    tags: Annotated[list[Name], Field(max_length=50)] | None = None
-    metadata: Annotated[dict[Name, Scalar], Field(max_length=50)] | None = None
+    tags: Annotated[list[Tag], Field(max_length=100)] | None = None
+    metadata: Metadata | None = None
 
 
 class SeamRun(Closed):

@@ -91,7 +91,7 @@ class Catalogue:
             raise UsageError(
                 f"there is nothing to evaluate: {what}",
                 reason_code="serve.nothing",
-                next_step="name suites and agents in agenteval.yaml, under serve (docs/serve.md)",
+                next_step="name suites, unpacked, and agents in agenteval.yaml, under serve (docs/serve.md)",
             )
         return cls(project=project, config=config, suites=suites)
 

@@ -36,6 +36,7 @@ STATUSES = {
     "protocol_version_unsupported": 406,
     "agenteval.request_timeout": 408,
     "run_state_conflict": 409,
+    "run_terminal": 409,
     "idempotency_key_mismatch": 409,
     "payload_too_large": 413,
     "unsupported_media_type": 415,
@@ -51,7 +52,7 @@ SECONDS_FOR_A_BODY = 30.0
 MOST_PASSED_OVER = 64 * 2**20
 """The bytes beyond the limit that are read of a request, so that its sender gets the refusal; a larger one is cut off."""
 _OPAQUE = re.compile(r"[A-Za-z0-9._~-]{16,128}")
-_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
+_VERSION = re.compile(r"([0-9]{1,9})(?:\.[0-9]{1,9})?")
 _FOR_BROWSERS = 'Basic realm="agenteval", charset="UTF-8"'
 LOCAL = "local"
 """The tenant of a host without keys."""
@@ -120,7 +121,9 @@ def major_of(path: str, version: str | None) -> int:
     asked = int(found[1]) if found else None
     if version is not None and asked not in VERSIONS:
         known = list(VERSIONS.values())
-        raise HostError("protocol_version_unsupported", "this version is not spoken here", supported=known)
+        raise HostError(
+            "protocol_version_unsupported", "this version is not spoken here", protocolVersions=known
+        )
     if path == "/.well-known/openwop":
         return asked or 1
     here = 1 if path == "/v1" or path.startswith("/v1/") else 2
