@@ -8,6 +8,7 @@ import os
 import socket
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,13 @@ def refusal(path: Path, max_bytes: int = MAX_FILE_BYTES) -> Problem:
     return problem
 
 
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+}
+
+
 def packed(kind: str) -> bytes:
     """An archive of that kind, or a compressed text."""
     if kind in COMPRESSIONS:
@@ -39,9 +47,6 @@ def packed(kind: str) -> bytes:
         with zipfile.ZipFile(content, "w") as archive:
             archive.writestr("suite.json", "{}")
     return content.getvalue()
-
-
-COMPRESSIONS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 
 
 def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
