@@ -70,7 +70,6 @@ class Cluster:
     """A connection to a cluster, checked, for the tests of a project at these paths. Close it at the end.
 
     `address` is a scheduler's, or `local:N`. `shared_root` is where each worker finds the project, which else travels.
-
     `wait` is how many seconds it waits for a worker, while the cluster has none; by default those of the configuration.
 
     Raises `UsageError` without a scheduler or worker, and when a worker has other packages installed than this
