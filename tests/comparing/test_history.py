@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from agenteval.cli import main
 from agenteval.comparing.history import Share, past_tests, read_history
 from agenteval.judging.stored import StoredRunError, find_run, last_run
 from past_runs import keep
+from projects import Project
+from runs import run_command
 
 
 def test_runs_are_listed_by_time_with_branch_score_and_counts(
@@ -149,3 +152,23 @@ def test_a_folder_that_is_none_is_an_error(
     (tmp_path / "file").write_text("")
     assert main(["history", str(tmp_path / folder)]) == 2
     assert "error[run.missing]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "heading"), [("fail", 1, "❌ 1 regression"), ("pass", 0, "✅ no regression")]
+)
+def test_a_comparison_is_written_as_markdown(state: str, code: int, heading: str, tmp_path: Path) -> None:
+    """The heading has the verdict; the rest is a block of text in which nothing is Markdown."""
+    project = Project(tmp_path)
+    project.add("pass", "t")
+    before = run_command([tmp_path], tmp_path / "artifacts", run_id="before")
+    shutil.rmtree(tmp_path / "tests")
+    project.add(state, "t")
+    after = run_command([tmp_path], tmp_path / "artifacts", run_id="after")
+    path = tmp_path / "compared.md"
+    assert main(["compare", str(before.folder), str(after.folder), "--markdown", str(path)]) == code
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == f"## {heading}"
+    assert lines[2] == "```text"
+    assert " → " in lines[3]
+    assert lines[-1].startswith("```")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from agenteval.cli.options import (
     FILES,
+    REPORTS,
     ArtifactsDirOption,
     ColorOption,
     ExplicitGithubOption,
@@ -25,7 +26,7 @@ from agenteval.judging.stored import SUMMARY, StoredRun, find_run, stored_proble
 from agenteval.loading.project import open_project
 from agenteval.redaction.redactor import Redactor
 from agenteval.reporters.console import Console
-from agenteval.running.reports import Reporting, keep_out, prepare
+from agenteval.running.reports import Reporting, keep_out, prepare, write_report
 
 if TYPE_CHECKING:
     from agenteval.comparing.comparison import ComparedRun, Comparison
@@ -105,6 +106,9 @@ def compare_runs(
     before: Annotated[Path, argument("A", "The earlier run's directory or id, or a baseline file.")],
     after: Annotated[Path, argument("B", "The later run's directory or id, or a baseline file.")],
     as_json: Annotated[bool, option("--json", "Print the comparison as JSON.")] = False,
+    markdown: Annotated[
+        Path | None, option("--markdown FILE", "Write Markdown, for a comment on a pull request.", REPORTS)
+    ] = None,
     color: ColorOption = None,
 ) -> ExitCode:
     """Show what got better or worse from one run to another, and what the agent did differently.
@@ -124,6 +128,11 @@ def compare_runs(
             next_step="compare runs of the same tests",
         )
     code, reason = _verdict(comparison, other)
+    if markdown:
+        from agenteval.reporters.markdown import render_comparison
+
+        prepare({"markdown": markdown})
+        write_report(markdown, render_comparison(comparison, code, reason, Redactor(rules=project.rules)))
     if as_json:
         from agenteval.redaction.sealing import sealed
         from agenteval.reporters.terminal import write_encoded

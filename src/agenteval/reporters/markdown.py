@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from agenteval.comparing.check_report import CheckedTest, CheckReport, check_of
-from agenteval.comparing.comparison import known_failures
+from agenteval.comparing.comparison import Comparison, known_failures
 from agenteval.contracts.results import CategoryScore, InvalidSpec, RunSummary
 from agenteval.judging.stored import StoredRun
 from agenteval.redaction.redactor import Redactor
@@ -56,6 +56,29 @@ _MOST_ROWS = 100
 def render(run: StoredRun, redactor: Redactor) -> bytes:
     """Render the report, no longer than a comment may be; entries that do not fit are counted."""
     return sealed_text(within(run, LONGEST_COMMENT), redactor)
+
+
+def render_comparison(comparison: Comparison, code: int, reason: str, redactor: Redactor) -> bytes:
+    """Render a comparison of two runs, as `agenteval compare` prints it, no longer than a comment may be.
+
+    Raises `LeakError`.
+    """
+    from io import BytesIO, TextIOWrapper
+
+    from agenteval.reporters.comparison import print_comparison
+    from agenteval.reporters.terminal import Terminal
+
+    stream = TextIOWrapper(BytesIO(), "utf-8")  # a terminal takes its signs from what the stream can hold
+    terminal = Terminal(stream, color="never")
+    print_comparison(terminal, comparison)
+    terminal.flush()
+    stream.seek(0)
+    shown = stream.read().strip("\n").split("\n")
+    cut = False
+    while _size(shown) > LONGEST_COMMENT - 500:
+        cut, shown = True, shown[: len(shown) // 2]
+    lines = [f"## {_SIGNS.get(code, '⛔')} {printable(reason)}", "", *_fenced("\n".join(shown)), ""]
+    return sealed_text("\n".join(lines + ["More: `agenteval compare`.", ""] * cut), redactor)
 
 
 def within(run: StoredRun, longest: int) -> str:
