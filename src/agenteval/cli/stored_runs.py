@@ -188,7 +188,14 @@ def gate(
     """
     from agenteval.running.gate import objection, verified_summary
 
-    stored = StoredRun(find_run(run, open_project().runs))
+    folder = find_run(run, open_project().runs)
+    if folder.is_file() and folder.name != SUMMARY:
+        raise UsageError(
+            f"{folder} is a file without its run: nothing shows that its scores are right",
+            reason_code="gate.no_results",
+            next_step="name the run where its results are: its directory, or its id; those of a host are on its machine",
+        )
+    stored = StoredRun(folder)
     summary = verified_summary(stored)
     against = objection(stored, summary, required, allow_partial=allow_partial)
     code = ExitCode.FAILED if against else ExitCode.PASSED

@@ -157,6 +157,10 @@ def _runs_below(path: Path) -> str:
     return f"; runs in it: {', '.join(runs)}" if runs else ""
 
 
+_HOST_RUN = lazy(r"[A-Za-z0-9._-]{1,64}/[0-9a-f]{32}")
+"""The id of a host's run with its tenant."""
+
+
 def find_run(name: str | Path, runs: Path) -> Path:
     """Find the run that a person names: a path as it is, else the id of one of the `runs`, or `last` for the newest.
 
@@ -167,6 +171,9 @@ def find_run(name: str | Path, runs: Path) -> Path:
         return path
     if (runs / path).is_dir():
         return runs / path
+    # Version 2 of the protocol writes the tenant before the id of a host's run; its directory has the id alone.
+    if _HOST_RUN.fullmatch(str(name)) and (runs / path.name).is_dir():
+        return runs / path.name
     return last_run(runs) if str(name) == LAST else path
 
 
