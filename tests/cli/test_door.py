@@ -163,6 +163,10 @@ READING: dict[tuple[str, str], list[Callable[[], list[str]]]] = {
         lambda: ["cassette", "show", linked("cassette.json")],
         lambda: ["cassette", "diff", linked("cassette.json"), linked("other.json")],
     ],
+    ("history", "DIR"): [
+        lambda: ["history", linked("artifacts", ".")],
+        lambda: ["history", linked("artifacts", "."), "--html", "h.html"],
+    ],
     ("gate", "RUN"): [
         lambda: ["gate", inside_the_run("summary.json")],
         lambda: ["gate", inside_the_run("eval-summary.json")],
@@ -215,6 +219,8 @@ WRITING = {
         (command, "--nanoclaw") for command in ("run", "check")
     ),  # only what git tracks is copied from there, into a sandbox
     *((command, "--artifacts-dir") for command in ("run", "check", "merge")),
+    ("compare", "--markdown"),
+    ("history", "--html"),
     ("check", "--base"),  # a checkout, of which a sandbox gets what git tracks
     *(
         (command, f"--{form}")

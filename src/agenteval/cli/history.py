@@ -32,7 +32,7 @@ def command(
 ) -> ExitCode:
     """List the stored runs, the newest first, or write a page about them.
 
-    Exit codes: 0 done, 2 an error. A run that cannot be read is one line; the others are shown.
+    Exit codes: 0 done, 2 an error. A run that cannot be read is one line; it is an error if none can.
     """
     from agenteval.comparing.history import read_history
 
@@ -53,13 +53,15 @@ def command(
 
         prepare({"html": html})
         write_report(html, render_history(history, Redactor(rules=project.rules)))
+        for line in history.unreadable:
+            terminal.paragraph(line, style="yellow")
         terminal.emit(f"html  {html}")
     else:
         from agenteval.reporters.history import print_history
 
         print_history(terminal, history, number)
     terminal.flush()
-    return ExitCode.PASSED
+    return ExitCode.ERROR if history.unreadable and not history.runs else ExitCode.PASSED
 
 
 def _prune(history: "History", keep: int, baseline: Path, terminal: Terminal, *, ask: bool) -> ExitCode:
