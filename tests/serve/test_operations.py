@@ -5,6 +5,8 @@ import os
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from agenteval.cli import main
+from agenteval.serve import workers
 from agenteval.serve.store import MOST_CRASHES, Lost, Store, new_id, runs
 from hosts import AGENT, KEYS, SUITE, HostProcess, Postgres, host_project
 
@@ -60,6 +63,19 @@ def test_only_crashes_without_progress_are_blamed(store: Store) -> None:
     run = store.run("acme", "r" * 32)
     assert run is not None
     assert (run.status, run.error["message"]) == ("failed", "5 workers ended while they ran it")
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").is_file(), reason="the states of processes are read from /proc"
+)
+def test_a_worker_that_nobody_reaps_is_gone() -> None:
+    """In a container the first process may reap no orphans: such a worker would keep its run until its lease ends."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    assert workers._is_gone(f"{workers._here()}{ended.pid}:a")
+    assert not workers._is_gone(f"{workers._here()}{os.getpid()}:a")
+    ended.wait()
+    assert workers._is_gone(f"{workers._here()}{ended.pid}:a")
 
 
 def test_a_run_that_waits_is_cancelled_at_once(store: Store) -> None:

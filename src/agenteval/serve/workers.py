@@ -173,10 +173,20 @@ def _is_gone(worker: str) -> bool:
     if not worker.startswith(_here()):
         return False
     with suppress(PermissionError):
+        number = int(worker.split(":")[1])
         try:
-            os.kill(int(worker.split(":")[1]), 0)
+            os.kill(number, 0)
         except ProcessLookupError:
             return True
+        return _is_defunct(number)
+    return False
+
+
+def _is_defunct(number: int) -> bool:
+    """Return whether a process has ended and waits to be reaped: in a container nobody may do so for orphans."""
+    with suppress(OSError):
+        status = Path(f"/proc/{number}/stat").read_text("utf-8", "replace")
+        return status.rpartition(")")[2].split()[:1] == ["Z"]
     return False
 
 
