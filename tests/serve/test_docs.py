@@ -1,9 +1,12 @@
 """docs/serve.md, followed from an empty folder."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from hosts import HostProcess
 
@@ -63,3 +66,18 @@ def test_a_new_key(tmp_path: Path) -> None:
         assert host.ask("/runs", key=key).body == {"runs": []}
     finally:
         host.kill()
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_valid(tmp_path: Path) -> None:
+    """systemd finds no fault with it, once the program, the folder and the user are ones of this machine."""
+    unit = (
+        block("unit")
+        .replace("/opt/agenteval/bin/agenteval", sys.executable)
+        .replace("/srv/evals", str(tmp_path))
+    )
+    file = tmp_path / "agenteval.service"
+    file.write_text(unit.replace("User=agenteval", "User=root"), encoding="utf-8")
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(file)]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (found.returncode, found.stdout + found.stderr) == (0, "")
