@@ -156,7 +156,7 @@ def refuse_link_out(path: Path) -> None:
 
 
 def read_of_kernel(path: str) -> bytes:
-    """Return a file of `/proc`, where nobody can put a link. To look for links took a fifth of the time of a live run."""
+    """Return a file of `/proc`. Nobody can put a link there, and to look for one took more time than to read."""
     with Path(path).open("rb", buffering=0) as file:
         return file.read()
 
