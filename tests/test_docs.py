@@ -112,10 +112,14 @@ def test_python_is_formatted(block: Block) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_workflow_is_the_one_that_init_makes() -> None:
-    """The GitHub workflow on the page about CI is the file that `agenteval init` writes."""
-    (shown,) = (block.text for block in blocks(CI) if block.target == ".github/workflows/agenteval.yml")
-    template = ROOT / "src" / "agenteval" / "templates" / "init" / "workflow.yml"
+@pytest.mark.parametrize(
+    ("target", "template_name"),
+    [(".github/workflows/agenteval.yml", "workflow.yml"), ("check-steps.yml", "check-steps.yml")],
+)
+def test_the_workflow_is_the_one_that_init_makes(target: str, template_name: str) -> None:
+    """The GitHub workflow on the page about CI is the file that `agenteval init` writes, and so is its step for checks."""
+    (shown,) = (block.text for block in blocks(CI) if block.target == target)
+    template = ROOT / "src" / "agenteval" / "templates" / "init" / template_name
     assert shown == template.read_text(encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import os
 import re
 import subprocess
 from dataclasses import fields, is_dataclass
@@ -318,6 +319,28 @@ def workflow(folder: Path) -> Any:
     return yaml.safe_load(text)
 
 
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("", "check --against origin/main --allow-unmeasured"),
+        ("k 1", "check --against origin/main --model real --max-cost 2"),
+    ],
+)
+def test_the_check_of_a_pull_request(key: str, expected: str, tmp_path: Path) -> None:
+    """Without a key no model is asked, and what only a model can judge does not fail; the key is no argument."""
+    for name in ("container/agent-runner/src/index.ts", "src/db/schema.ts"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert main(["init", str(tmp_path)]) == 0
+    steps = workflow(tmp_path)["jobs"]["evals"]["steps"]
+    script = next(step["run"] for step in steps if "agenteval check" in step.get("run", ""))
+    env = {"ANTHROPIC_API_KEY": key, "BASE": "origin/main", "PATH": os.defpath}
+    done = subprocess.run(
+        ["bash", "-e"], input=f'agenteval() {{ echo "$*"; }}\n{script}', env=env, capture_output=True, text=True, check=True
+    )  # fmt: skip
+    assert done.stdout.strip() == expected
+
+
 def test_what_the_workflow_runs_stops_a_test_whose_critical_assertion_was_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -484,6 +507,9 @@ def test_a_checkout_of_nanoclaw_gets_live_runs_and_a_skill(
     assert runs.index("bun install --frozen-lockfile") < next(
         number for number, run in enumerate(runs) if run.startswith("agenteval run")
     )
+    assert steps[0]["with"]["fetch-depth"] == 0
+    check = next(step for step in steps if "agenteval check" in step.get("run", ""))
+    assert "hashFiles('evals/**/cassette.json')" in check["if"]
     skill = (tmp_path / ".claude/skills/agenteval/SKILL.md").read_text(encoding="utf-8")
     head = yaml.safe_load(skill.split("---")[1])
     assert (head["name"], len(head["description"]) < 1024) == ("agenteval", True)

@@ -234,8 +234,15 @@ def _recorded(draft: "Draft") -> list[NewFile]:
 def _workflow(installs: str, *, nanoclaw: bool) -> str:
     """Write the CI file: it installs agenteval from an address and, for NanoClaw, the packages of its agent."""
     text = template("workflow.yml")().replace('AGENTEVAL: ""', f"AGENTEVAL: {json.dumps(installs)}")
-    running = "      - run: agenteval run"
-    return text.replace(running, template("nanoclaw-steps.yml")() + running) if nanoclaw else text
+    if not nanoclaw:
+        return text
+    # a check compares with the branch that a pull request is for, which a shallow clone has not
+    text = text.replace(
+        "persist-credentials: false\n", "persist-credentials: false\n          fetch-depth: 0\n"
+    )
+    running, keeping = "      - run: agenteval run", "      - uses: actions/upload-artifact"
+    text = text.replace(running, template("nanoclaw-steps.yml")() + running)
+    return text.replace(keeping, template("check-steps.yml")() + keeping)
 
 
 def template(name: str) -> Callable[[], str]:
