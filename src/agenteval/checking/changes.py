@@ -12,7 +12,7 @@ from typing import Literal
 from agenteval.comparing.check_report import CheckBase
 from agenteval.contracts.errors import AgentEvalError, UsageError
 from agenteval.live.cassette import FORMAT, pieces_of_line, squeezed
-from agenteval.loading.checkout import git
+from agenteval.loading.checkout import environment_for_git, git
 from agenteval.reading.documents import read_bytes
 
 HEAD = "HEAD"
@@ -213,7 +213,14 @@ def _git(root: Path, *words: str, given: bytes = b"") -> bytes | None:
     """Return the bytes that git prints, given some on its standard input; None where it fails."""
     line = ["git", "--no-optional-locks", "-C", str(root), *words]
     try:
-        done = subprocess.run(line, input=given, capture_output=True, check=False, timeout=_GIT_SECONDS)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            line,
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=_GIT_SECONDS,
+            env=environment_for_git(),
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return None if done.returncode else done.stdout

@@ -12,13 +12,26 @@ class Checkout(NamedTuple):
     branch: str | None = None
 
 
+_OF_HOOKS = frozenset(
+    ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
+)
+"""The variables by which git names its repository to a hook. They go before `-C`: a checkout in a scratch folder moved the user's HEAD."""
+
+
+def environment_for_git() -> dict[str, str]:
+    """Return the environment in which git works on the repository of the folder that it is given, and on no other."""
+    return {name: value for name, value in os.environ.items() if name not in _OF_HOOKS}
+
+
 def git(folder: Path, *words: str) -> str | None:
     """Return the output of git in a folder; None if git fails, or is not installed."""
     import subprocess
 
     line = ["git", "--no-optional-locks", "-C", str(folder), *words]
     try:
-        done = subprocess.run(line, capture_output=True, check=False, timeout=60)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            line, capture_output=True, check=False, timeout=60, env=environment_for_git()
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return None if done.returncode else os.fsdecode(done.stdout)
