@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agenteval.checking.changes import Changes, FileChange
-from agenteval.contracts.errors import UsageError
-from agenteval.loading.checkout import git
+from agenteval.contracts.errors import AgentEvalError, UsageError
+from agenteval.loading.checkout import environment_for_git, git
+from agenteval.loading.config import LiveCommand, read_config
 
 LOCK_FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock*.toml", "requirements*.txt", "package-lock.json",
@@ -52,7 +53,12 @@ def export(changes: Changes, root: Path, scratch: Path) -> Path:
     ):
         try:
             done = subprocess.run(  # noqa: S603
-                [git_program, *quiet, *words], capture_output=True, text=True, check=False, timeout=_SECONDS
+                [git_program, *quiet, *words],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_SECONDS,
+                env=environment_for_git(),
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _no_base(str(error)) from None
@@ -83,6 +89,21 @@ def given_base(folder: Path, changes: Changes, root: Path) -> Path:
     real = Path(os.path.realpath(top.rstrip("\n")))
     inside = os.path.relpath(os.path.realpath(root), os.path.realpath(here.rstrip("\n")))
     return real / inside
+
+
+def command_of(folder: Path, today: LiveCommand) -> LiveCommand:
+    """Return the command that starts the agent of the base: its own; today's where it has none.
+
+    An argument of the command may choose the prompt: with today's command, both sides would be the same agent.
+    Raises `UsageError` (`check.no_base`).
+    """
+    try:
+        command = read_config(folder).live.command
+    except AgentEvalError as error:
+        raise _no_base(
+            f"its configuration cannot be used: {str(error).strip().partition(chr(10))[0]}"
+        ) from None
+    return command if command.run else today
 
 
 def _no_base(why: str) -> UsageError:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agenteval.checking.base import export, given_base, refuse_other_packages
+from agenteval.checking.base import command_of, export, given_base, refuse_other_packages
 from agenteval.checking.changes import Changes, FileChange, Sent, changes_since
 from agenteval.checking.conclusion import conclude, next_step
 from agenteval.checking.differences import decided
@@ -197,7 +197,9 @@ class Check:
             base = replace(real, root=folder, source=folder)
             report.base.folder = str(self.folder)
         else:
-            base = replace(real, source=export(changes, root, options.live.scratch))
+            folder = export(changes, root, options.live.scratch)
+            base = replace(real, source=folder)
+        base.config = replace(base.config, command=command_of(folder, base.config.command))
         plain = self.recorder.runner(self.session.selection, save_traces=self.session.save_traces)
         plain.options = replace(options, live=real)
         job = MeasureJob(

@@ -392,8 +392,13 @@ def load_config(root: Path, environment: Mapping[str, str] | None = None) -> Con
     `config.wrong_value`, `config.outside_root`, `config.two_files`, `config.misnamed`, `config.syntax`,
     `config.unknown_variable`, `config.wrong_variable`, and what reading a file raises. A variable that is empty counts as not set.
     """
-    environment = os.environ if environment is None else environment
     keep_inside(checkout_of(root))
+    return read_config(root, environment)
+
+
+def read_config(root: Path, environment: Mapping[str, str] | None = None) -> Config:
+    """Read the configuration of a folder as `load_config` does, and change nothing that is in force."""
+    environment = os.environ if environment is None else environment
     try:
         data = _from_file(root)
     except FileError as error:
