@@ -221,6 +221,13 @@ def test_it_asks_on_a_terminal(
     code, report = measured(shop)
     assert (code, report["tests"][0]["reason_code"], model.requests) == (2, "check.unmeasured", asked)
     assert "1 of 1 test needs the model: 8 trials, about" in capsys.readouterr().out
+
+    def ended(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", ended)  # Ctrl-D
+    assert measured(shop)[0] == 2
+    assert model.requests == asked
     monkeypatch.setattr("builtins.input", lambda _: pytest.fail("it asks"))
     assert shop.check("--model", "real", "--trials", "1", "--yes")[0] in (0, 1)
 

@@ -19,7 +19,7 @@ from agenteval.loading.testfile import LoadedTest
 from agenteval.redaction.sealing import LeakError, sealed
 from agenteval.running.baselines import today
 from agenteval.running.test_runner import FinishedTest, TestRunner
-from agenteval.running.trials import TrialSeries, forgive, ways_of
+from agenteval.running.trials import TOO_MANY_INVALID, TrialSeries, forgive, ways_of
 
 _FAILING: Mapping[Verdict, tuple[str, str]] = {
     "worse": ("check.worse", "it passes less often than before"),
@@ -31,6 +31,8 @@ _BASE_FAILED = (
     "the agent of the base could not be judged",
     "mend the base, or give a checkout of it that is ready to run: --base DIR",
 )
+_NOT_OF_THE_BASE = ("live.no_key", "live.over_budget", TOO_MANY_INVALID)
+"""The reason codes of errors that the agent of the base did not cause: to mend it, as `check.base_failed` advises, would help nobody."""
 _NOTHING_JUDGED = (
     "check.nothing_judged",
     "in no trial of a side could any assertion be judged",
@@ -122,7 +124,8 @@ class MeasureJob:
         was, now = done[0], done[-1]
         measured = _used(done, before, after)
         if was.result.status == "error":
-            now = self._not_judged(test, was, *_BASE_FAILED)
+            is_of_base = was.result.reason_code not in _NOT_OF_THE_BASE
+            now = self._not_judged(test, was, *_BASE_FAILED) if is_of_base else was
         elif "skipped" in (was.result.status, now.result.status):  # two rates of nothing would be equal
             now = self._not_judged(test, was, *_NOTHING_JUDGED)
         if now.result.status == "error":

@@ -5,6 +5,7 @@ model cannot say what a real one would do now: that is left to the second step (
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from agenteval.checking.changes import FileChange, Sent
 from agenteval.comparing.check_report import CheckedTest, Reach, Seen
-from agenteval.contracts.errors import AdapterError
+from agenteval.contracts.errors import AdapterError, AgentEvalError
 from agenteval.contracts.models import plain
 from agenteval.contracts.results import ErrorInfo
 from agenteval.contracts.testcase import LiveSpec
@@ -23,6 +24,7 @@ from agenteval.live.model import price_of, tokens_of
 from agenteval.loading.adapter_input import names_in
 from agenteval.loading.config import CONFIGURING
 from agenteval.loading.testfile import LoadedTest
+from agenteval.reading.documents import read_bytes
 from agenteval.running.baselines import today
 from agenteval.running.test_runner import FinishedTest, Stem, TestRunner
 from agenteval.running.trials import forgive
@@ -115,7 +117,11 @@ class ReachRunner(TestRunner):
     ) -> Iterator[tuple[str, Seen]]:
         """Yield the changed files that a test saw, each with the way in which it did."""
         own, root = _own_files(test) if self.files else set(), self.options.root.resolve()
-        sent, recorded = Sent(heard), Sent(cassette.texts.values() if cassette and self.files else ())
+        # hand-written turns are the same whatever the prompt asks for
+        sent, recorded = (
+            Sent(heard if cassette or _heeds(test) else ()),
+            Sent(cassette.texts.values() if cassette and self.files else ()),
+        )
         for file in self.files:
             if (root / file.path) in own or file.path in CONFIGURING:
                 yield file.path, "test"
@@ -136,6 +142,16 @@ def seen_in_run(file: FileChange, sent: Sent, opened: frozenset[str] | None) -> 
     if file.path.lower().endswith(WORDS_FOR_A_MODEL) and (file.came or file.gone):
         return None
     return "opened" if opened is not None and file.path in opened else None
+
+
+def _heeds(test: LoadedTest) -> bool:
+    """Return whether the turns of a test can depend on what its model was given: no script, or one with a `when`."""
+    script = test.case.live.script if test.case.live else None
+    if not script:
+        return True
+    with suppress(OSError, AgentEvalError):
+        return b"when" in read_bytes((test.folder or test.path.parent) / script)
+    return True
 
 
 def cassette_file(test: LoadedTest) -> Path:

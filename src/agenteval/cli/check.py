@@ -1,5 +1,6 @@
 """`agenteval check PATH...`: which tests a change reaches, and whether it makes them worse."""
 
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout
@@ -264,7 +265,7 @@ def _check(
     return Check(
         session=session,
         settings=settings,
-        without=[config.artifacts_dir, ".agenteval_cache"],
+        without=_own_files(asked, project),
         folder=asked.base,
         strict=strict,
         allow_unmeasured=asked.allow_unmeasured,
@@ -272,6 +273,14 @@ def _check(
         asks=lambda report: asked.yes or _confirmed(console, report),
         show_activity=None if asked.no_progress else LiveProgress(),
     )
+
+
+def _own_files(asked: CheckRequest, project: OpenProject) -> list[str]:
+    """List what checks write, from the project's root: these are no changes of the author."""
+    root = os.path.realpath(project.root)
+    given = [*([asked.artifacts_dir] if asked.artifacts_dir else []), *asked.reports.values()]
+    written = [os.path.relpath(os.path.realpath(each), root) for each in given]
+    return [os.path.normpath(project.config.artifacts_dir), ".agenteval_cache", *written]
 
 
 def _confirmed(console: Console, report: "CheckReport") -> bool:
@@ -283,7 +292,10 @@ def _confirmed(console: Console, report: "CheckReport") -> bool:
     trials = counted(planned.trials, "trial")
     console.emit(f"{planned.tests} of {total} {need} the model: {trials}, about {planned.words()}")
     console.flush()
-    return input("ask it? [y/N] ").strip().lower() in ("y", "yes")
+    try:
+        return input("ask it? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:  # Ctrl-D
+        return False
 
 
 def _reported(asked: CheckRequest, project: OpenProject, check: "Check") -> ExitCode:
