@@ -17,6 +17,7 @@ from typing import TextIO
 from sqlalchemy.exc import SQLAlchemyError
 
 from agenteval.contracts.errors import UsageError
+from agenteval.reading.documents import read_of_kernel
 from agenteval.serve.store import LEASE, Claim, Lost, Store, new_id
 
 _log = logging.getLogger("agenteval.serve")
@@ -185,7 +186,7 @@ def _is_gone(worker: str) -> bool:
 def _is_defunct(number: int) -> bool:
     """Return whether a process has ended and waits to be reaped: in a container nobody may do so for orphans."""
     with suppress(OSError):
-        status = Path(f"/proc/{number}/stat").read_text("utf-8", "replace")
+        status = read_of_kernel(f"/proc/{number}/stat").decode("utf-8", "replace")
         return status.rpartition(")")[2].split()[:1] == ["Z"]
     return False
 
