@@ -51,17 +51,21 @@ def test_a_missing_key_is_no_fault_of_the_base(shop: ShopProject, model: ShopMod
     assert (code, report["tests"][0]["reason_code"], model.requests) == (2, "live.no_key", asked)
 
 
-def test_hand_written_turns_heed_no_prompt(shop: ShopProject) -> None:
-    """A test without a cassette shows nothing of a changed prompt, though it was sent."""
+@pytest.mark.parametrize("has_cassette", [False, True])
+def test_hand_written_turns_heed_no_prompt(has_cassette: bool, shop: ShopProject, model: ShopModel) -> None:
+    """A test without a cassette, or with one that is empty, shows nothing of a changed prompt, though it was sent."""
     (shop.root / "evals/o42/cassette.json").unlink()
     call = [{"type": "tool_use", "name": "lookup", "input": {"order": "42"}}]
     shop.write("evals/o42/turns.yaml", yaml.safe_dump([call, "Order 42 ships tomorrow."]))
     shop.test("42", live={"run_tools": ["lookup"], "script": "turns.yaml"})
+    shop.git("add", "-A")
+    if has_cassette:
+        assert shop.run("run", "--live", "record", "-q") == 0
     shop.commit()
     shop.write("prompts/system.md", BRIEF)
     code, report = shop.check("--strict")
     assert [(file["path"], file["seen"]) for file in report["files"]] == [("prompts/system.md", "unseen")]
-    assert code == 1
+    assert (code, report["tests"][0]["reach"]) == (1, "replayed")
 
 
 def test_the_files_of_checks_are_no_change(shop: ShopProject) -> None:
