@@ -40,6 +40,20 @@ def test_another_command_line_is_a_change_of_the_agent(shop: ShopProject, model:
     assert (code, report["tests"][0]["measurement"]["verdict"]) == (1, "worse")
 
 
+def test_a_base_of_which_the_command_is_not_known(
+    shop: ShopProject, model: ShopModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With today's command both sides might be the same agent; no request is made."""
+    text = (shop.root / "agenteval.yaml").read_text()
+    shop.write("agenteval.yaml", f"{text}nonsense: 1\n")
+    shop.commit()
+    shop.write("agenteval.yaml", text)
+    shop.write("prompts/system.md", BRIEF)
+    asked = model.requests
+    assert (shop.check("--model", "real")[0], model.requests) == (2, asked)
+    assert "error[check.no_base]: the configuration of the base cannot be used" in capsys.readouterr().err
+
+
 def test_a_missing_key_is_no_fault_of_the_base(shop: ShopProject, model: ShopModel) -> None:
     """The error is the one that a run has, with its advice; nothing is asked."""
     text = (shop.root / "agenteval.yaml").read_text()

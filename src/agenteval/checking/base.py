@@ -100,8 +100,10 @@ def command_of(folder: Path, today: LiveCommand) -> LiveCommand:
     try:
         command = read_config(folder).live.command
     except AgentEvalError as error:
-        raise _no_base(
-            f"its configuration cannot be used: {str(error).strip().partition(chr(10))[0]}"
+        raise UsageError(
+            f"the configuration of the base cannot be used: {str(error).partition(chr(10))[0]}",
+            reason_code="check.no_base",
+            next_step="commit a configuration that this version reads, and compare with that commit: --against REV",
         ) from None
     return command if command.run else today
 
