@@ -134,9 +134,12 @@ def test_a_shell_completes_commands_and_options(
     assert (out.split(), err) == (completed, "")
 
 
-def test_the_script_of_the_completion_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--show-completion SHELL` ends well, and changes nothing."""
-    assert main(["--show-completion", "bash"]) == 0
+def test_the_script_of_the_completion_can_be_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--show-completion` ends well, and changes nothing. The shell is the one from which it was started."""
+    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
+    assert main(["--show-completion"]) == 0
     assert "complete -o default -F _agenteval_completion agenteval" in capsys.readouterr().out
 
 

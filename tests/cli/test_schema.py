@@ -24,6 +24,7 @@ def test_without_a_name_the_schemas_are_listed(capsys: pytest.CaptureFixture[str
         "summary           AgentEval run summary\n"
         "baseline          AgentEval baseline\n"
         "comparison        AgentEval comparison of two runs\n"
+        "check             AgentEval check of a change\n"
         "agent-eval-suite  OpenWOP AgentEvalSuite (RFC 0081)\n"
         "eval-summary      OpenWOP EvalSummary (RFC 0081)\n"
         "eval-events       One line of events.jsonl: an OpenWOP eval event (RFC 0081)\n"
@@ -46,7 +47,7 @@ def test_unknown_schema_suggests_the_closest(capsys: pytest.CaptureFixture[str])
     assert main(["schema", "test-cas"]) == 2
     assert capsys.readouterr().err == (
         "error[usage.unknown_schema]: unknown schema 'test-cas', did you mean 'test-case'?\n"
-        "  next: name one of test-case, config, trace, result, summary, baseline, comparison, agent-eval-suite, "
+        "  next: name one of test-case, config, trace, result, summary, baseline, comparison, check, agent-eval-suite, "
         "eval-summary, eval-events, replay\n"
     )
 

@@ -87,7 +87,7 @@ def test_rates_add_up_trials_and_leave_out_what_judged_nothing(tmp_path: Path) -
     assert tests["never"].states == ["skipped", "", "error"]
 
 
-def test_last_is_the_newest_run_also_if_it_broke_off(tmp_path: Path) -> None:
+def test_last_is_the_newest_run_also_if_it_broke_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate must not open by the run before it. A run or path of that name comes first."""
     keep(tmp_path, 2, a="pass")
     old = keep(tmp_path, 1, a="pass")
@@ -96,6 +96,7 @@ def test_last_is_the_newest_run_also_if_it_broke_off(tmp_path: Path) -> None:
     broken_off = tmp_path / "run-20260103T030405Z-00000003"
     broken_off.mkdir()
     assert last_run(tmp_path) == broken_off
+    monkeypatch.setenv("AGENTEVAL_ARTIFACTS_DIR", str(tmp_path))
     assert main(["gate", "last"]) == 2
     (tmp_path / "last").mkdir()
     assert find_run("last", tmp_path) == tmp_path / "last"
