@@ -87,3 +87,10 @@ def test_the_files_of_checks_are_no_change(shop: ShopProject) -> None:
     flags = ("--strict", "--artifacts-dir", "runs", "--html", "out/report.html", "--markdown", "report.md")
     for _ in range(2):
         assert shop.run("check", "--no-progress", *flags) == 0
+
+
+def test_a_service_that_is_not_there_is_no_fault_of_the_base(shop: ShopProject) -> None:
+    """The recorded project names a port where nobody listens."""
+    shop.write("prompts/system.md", BRIEF)
+    code, report = shop.check("--model", "real")
+    assert (code, report["tests"][0]["reason_code"]) == (2, "live.unreachable")

@@ -31,7 +31,7 @@ _BASE_FAILED = (
     "the agent of the base could not be judged",
     "mend the base, or give a checkout of it that is ready to run: --base DIR",
 )
-_NOT_OF_THE_BASE = ("live.no_key", "live.over_budget", TOO_MANY_INVALID)
+_NOT_OF_THE_BASE = ("live.no_key", "live.unreachable", "live.over_budget", TOO_MANY_INVALID)
 """The reason codes of errors that the agent of the base did not cause: to mend it, as `check.base_failed` advises, would help nobody."""
 _NOTHING_JUDGED = (
     "check.nothing_judged",
