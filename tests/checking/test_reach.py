@@ -129,6 +129,18 @@ def test_a_deleted_file(shop: ShopProject) -> None:
     assert report["files"][0]["change"] == "deleted"
 
 
+def test_a_deleted_test(shop: ShopProject, capsys: pytest.CaptureFixture[str]) -> None:
+    """A check without it would be as green as one with it; --strict fails."""
+    shop.test("43")
+    (shop.root / "evals/o43/cassette.json").write_bytes((shop.root / "evals/o42/cassette.json").read_bytes())
+    shop.commit()
+    (shop.root / "evals/o43/test.yaml").unlink()
+    code, report = shop.check()
+    assert (code, seen(report)) == (0, {"evals/o43/test.yaml": "unseen"})
+    assert "deleted, so that nothing checks what it checked: evals/o43/test.yaml" in capsys.readouterr().out
+    assert shop.check("--strict")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("flags", "code", "told"),
     [

@@ -28,6 +28,7 @@ from agenteval.judging.stored import CHECK
 from agenteval.live.cassette import write as write_cassette
 from agenteval.loading.checkout import git
 from agenteval.loading.config import CheckConfig
+from agenteval.loading.discovery import is_test_file
 from agenteval.running.run_recorder import RunRecorder
 from agenteval.running.session import Session
 from agenteval.running.test_runner import FinishedTest, LoadedFile
@@ -36,6 +37,12 @@ from agenteval.text.fitting import counted
 
 _SEEN: tuple[Seen, ...] = ("test", "requests", "opened")
 """The ways in which tests see a file, the first one counts: what a test says is sent to the agents of others, too."""
+
+_NEXT_STEPS = {
+    "untracked": "git add it: no agent gets a file that git does not track",
+    "deleted": "bring the test back, unless what it checked need not hold any more",
+}
+"""What to do about a file that no test saw, where it is more than to add a test."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False, repr=False)
@@ -169,7 +176,10 @@ class Check:
         """Tell why no test saw a file: none could, none did, or nobody knows."""
         if any(never_runs(each, change.path, self.recorder.options) for each in adapters):
             return "host"
-        return "unseen" if knows_all and change.kind != "deleted" else "unknown"
+        if change.kind == "deleted":
+            # no agent opens a test: that it is gone is certain, and a check without it must not look like one with it
+            return "unseen" if is_test_file(change.path.rsplit("/", 1)[-1]) else "unknown"
+        return "unseen" if knows_all else "unknown"
 
     def _knows_all(self, made: ReachedTest) -> bool:
         """Return whether the trials of a test show all files that its agent opens."""
@@ -286,9 +296,7 @@ class Check:
                 reason_code="check.unseen",
                 message=f"no test saw {file.path}, which differs from {report.base.revision}",
                 severity="warning",
-                next_step="git add it: no agent gets a file that git does not track"
-                if file.change == "untracked"
-                else "add a test in which the agent uses it",
+                next_step=_NEXT_STEPS.get(file.change, "add a test in which the agent uses it"),
             )
             recorder.totals.add_problems([problem])
         console = recorder.console

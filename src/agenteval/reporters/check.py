@@ -378,6 +378,8 @@ def unseen_lines(report: CheckReport) -> Iterator[tuple[str, str]]:
             if new := [file.path for file in files if file.change == "untracked"]:
                 it = "it" if len(new) == 1 else "them"
                 yield f"git does not track {few(new)}, so no agent has {it}: git add", style
+            if seen == "unseen" and (gone := [file.path for file in files if file.change == "deleted"]):
+                yield f"deleted, so that nothing checks what it checked: {few(gone)}", style
 
 
 def few(names: Iterable[str]) -> str:
