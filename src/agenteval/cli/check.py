@@ -21,17 +21,21 @@ from agenteval.cli.options import (
     ExpressionOption,
     GithubOption,
     JsonOption,
+    NanoclawOption,
     PathsArgument,
     QuietOption,
     Request,
+    RuntimeOption,
     TagOption,
     VerboseOption,
     WorkersOption,
     a_number,
     from_options,
+    narrowing,
     one_of,
     option,
     with_reports,
+    with_sandbox,
 )
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import ExitCode, UsageError
@@ -103,17 +107,8 @@ class CheckRequest(Request):
         Path | None,
         option("--base DIR", "A checkout of the base that is ready to run, with its packages.", LIVE),
     ] = None
-    runtime: Annotated[
-        str,
-        option(
-            "--runtime R",
-            "The sandbox: auto, bwrap, docker or podman.",
-            LIVE,
-            show_default=False,
-            callback=one_of("--runtime", "auto", "bwrap", "docker", "podman"),
-        ),
-    ] = ""
-    nanoclaw: Annotated[Path | None, option("--nanoclaw DIR", "The checkout of NanoClaw.", LIVE)] = None
+    runtime: RuntimeOption = ""
+    nanoclaw: NanoclawOption = None
     strict: Annotated[
         bool,
         option(
@@ -146,29 +141,16 @@ class CheckRequest(Request):
 
     def live_options(self, project: OpenProject, scratch: Path) -> LiveOptions:
         """Make the options that run agents with the model played, whatever the author has changed."""
-        config, changes = project.config.live, dict[str, Any]()
-        if self.runtime:
-            changes["runtime"] = self.runtime
-        if self.nanoclaw:
-            changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(self.nanoclaw.absolute()))
         return LiveOptions(
             every=True,
             stale="mark",
             scratch=scratch,
             show_activity=None if self.no_progress else LiveProgress(),
-            config=replace(config, **changes),
+            config=with_sandbox(project.config.live, self.runtime, self.nanoclaw),
             root=project.root,
             budget=None if self.max_cost is None else Budget(self.max_cost),
             detailed=True,
         )
-
-    @property
-    def narrowing(self) -> list[str]:
-        """The options that leave out tests or assertions, as they were given."""
-        given = [f"-k {self.expression}"] * bool(self.expression.strip())
-        given += [f"--tag {tag}" for tag in self.tags or ()]
-        given += [f"--exclude-tag {tag}" for tag in self.exclude_tags or ()]
-        return given + [path for path in self.paths if "::" in path]
 
     def again(self, paths: list[str]) -> str:
         """The command line that checks the same tests against the same base."""
@@ -254,7 +236,7 @@ def _check(
         suite=Suite(id=config.suite.id or name, version=config.suite.version),
         shows_files=not asked.no_artifacts,
     )
-    recorder.selection = asked.narrowing
+    recorder.selection = narrowing(asked.expression, asked.tags, asked.exclude_tags, asked.paths)
     recorder.unnamed_tests = project.unnamed(given)
     session = Session(
         recorder=recorder,

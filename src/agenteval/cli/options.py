@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from math import isnan
@@ -16,6 +17,7 @@ from agenteval.contracts.errors import ExitCode, UsageError
 from agenteval.reporters.formats import FORMATS
 
 if TYPE_CHECKING:
+    from agenteval.loading.config import LiveConfig
     from agenteval.loading.project import OpenProject
     from agenteval.running.cluster import Cluster
     from agenteval.running.shards import Shard
@@ -289,6 +291,41 @@ def one_of(name: str, *allowed: str) -> Callable[[str | None], str | None]:
         return value
 
     return checked
+
+
+RuntimeOption = Annotated[
+    str,
+    option(
+        "--runtime R",
+        "The sandbox: auto, bwrap, docker or podman.",
+        LIVE,
+        show_default=False,
+        callback=one_of("--runtime", "auto", "bwrap", "docker", "podman"),
+    ),
+]
+NanoclawOption = Annotated[Path | None, option("--nanoclaw DIR", "The checkout of NanoClaw.", LIVE)]
+
+
+def with_sandbox(config: "LiveConfig", runtime: str, nanoclaw: Path | None) -> "LiveConfig":
+    """Return the configuration of live runs with the sandbox and the checkout that the command line names."""
+    changes: dict[str, Any] = {"runtime": runtime} if runtime else {}
+    if nanoclaw:
+        changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(nanoclaw.absolute()))
+    return replace(config, **changes)
+
+
+def narrowing(
+    expression: str,
+    tags: Sequence[str] | None,
+    exclude_tags: Sequence[str] | None,
+    paths: Sequence[str],
+    others: Sequence[str] = (),
+) -> list[str]:
+    """List the options and paths that leave out tests or assertions, as they were given. `others` are a command's own."""
+    given = [f"-k {expression}"] * bool(expression.strip())
+    given += [f"--tag {tag}" for tag in tags or ()]
+    given += [f"--exclude-tag {tag}" for tag in exclude_tags or ()]
+    return [*given, *others, *(path for path in paths if "::" in path)]
 
 
 ColorOption = Annotated[

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -24,9 +23,11 @@ from agenteval.cli.options import (
     ExpressionOption,
     GithubOption,
     JsonOption,
+    NanoclawOption,
     PathsArgument,
     QuietOption,
     Request,
+    RuntimeOption,
     ShardOption,
     SharedRootOption,
     TagOption,
@@ -35,11 +36,13 @@ from agenteval.cli.options import (
     a_number,
     cluster_of,
     from_options,
+    narrowing,
     one_of,
     option,
     reject_combination,
     shard_of,
     with_reports,
+    with_sandbox,
 )
 from agenteval.contracts import time_limits
 from agenteval.contracts.errors import ExitCode, UsageError
@@ -181,17 +184,8 @@ class RunRequest(Request):
         ),
     ] = False
     keep: Annotated[bool, option("--keep", "Keep the scratch folders of agents.", LIVE)] = False
-    runtime: Annotated[
-        str,
-        option(
-            "--runtime R",
-            "The sandbox: auto, bwrap, docker or podman.",
-            LIVE,
-            show_default=False,
-            callback=one_of("--runtime", "auto", "bwrap", "docker", "podman"),
-        ),
-    ] = ""
-    nanoclaw: Annotated[Path | None, option("--nanoclaw DIR", "The checkout of NanoClaw.", LIVE)] = None
+    runtime: RuntimeOption = ""
+    nanoclaw: NanoclawOption = None
     max_cost: Annotated[
         float | None,
         option(
@@ -228,11 +222,6 @@ class RunRequest(Request):
         """Return the options of live runs, by the project's configuration and the command line."""
         from agenteval.live.options import Budget, LiveOptions
 
-        changes: dict[str, Any] = {}
-        if self.runtime:
-            changes["runtime"] = self.runtime
-        if self.nanoclaw:
-            changes["nanoclaw"] = replace(config.nanoclaw, checkout=str(self.nanoclaw.absolute()))
         return LiveOptions(
             how=cast("How", self.live or "play"),
             every=bool(self.live),
@@ -240,7 +229,7 @@ class RunRequest(Request):
             fail_on_approximate=self.fail_on_approximate,
             keep=self.keep,
             scratch=scratch,
-            config=replace(config, **changes),
+            config=with_sandbox(config, self.runtime, self.nanoclaw),
             root=root,
             budget=None if self.max_cost is None else Budget(self.max_cost),
         )
@@ -276,11 +265,8 @@ class RunRequest(Request):
     @property
     def narrowing(self) -> list[str]:
         """The options that leave out tests or assertions, as they were given."""
-        given = [f"-k {self.expression}"] * bool(self.expression.strip())
-        given += [f"--tag {tag}" for tag in self.tags or ()]
-        given += [f"--exclude-tag {tag}" for tag in self.exclude_tags or ()]
-        given += ["--lf"] * self.last_failed + [f"--modes {self.modes}"] * bool(self.modes)
-        return given + [path for path in self.paths if "::" in path]
+        others = ["--lf"] * self.last_failed + [f"--modes {self.modes}"] * bool(self.modes)
+        return narrowing(self.expression, self.tags, self.exclude_tags, self.paths, others)
 
     @property
     def not_on_cluster(self) -> dict[str, bool]:
