@@ -139,7 +139,7 @@ def test_the_agent_is_found_or_named(
         (
             {"container/agent-runner/src/index.ts": "", "src/db/schema.ts": ""},
             [],
-            "this is a checkout of NanoClaw, which agenteval can run without being told how",
+            "this is a checkout of NanoClaw, and agenteval knows how to run that",
         ),
     ],
 )

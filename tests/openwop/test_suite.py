@@ -365,6 +365,6 @@ def test_tasks_have_one_check_each(suite: SuiteProject, capsys: pytest.CaptureFi
     suite.write()
     assert main(["run", "suite.json::a", "--judge", "recorded"]) == 2
     assert capsys.readouterr().err == (
-        "error[usage.invalid]: suite.json::a: suite.json is a suite, whose tasks have one check each\n"
+        "error[usage.invalid]: suite.json::a: suite.json is a suite, and its tasks have one check each\n"
         "  next: choose tasks by their names: agenteval run suite.json -k TASK\n"
     )

@@ -108,7 +108,7 @@ class Message:
 
     @property
     def asks(self) -> bool:
-        """True if it asks for a tool whose result it does not hold."""
+        """True if it asks for a tool and does not hold the result."""
         return not {call_id for call_id, _, _ in self.responses}.issuperset(self.open)
 
     def as_written(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Check:
         return self.settings.model == "real"
 
     def run(self, paths: list[str]) -> tuple[CheckReport, list[FinishedTest]]:
-        """Check the tests at the paths. The report, and the tests as they are told. Raises `UsageError`."""
+        """Check the tests at the paths; return the report, and the tests with their console lines. Raises `UsageError`."""
         started, clock = time.time(), time.perf_counter()
         root = self.recorder.options.root
         changes = changes_since(self.settings.against, root, without=self.without)
@@ -118,7 +118,7 @@ class Check:
         if top and Path(top.rstrip("\n")) != changes.top:
             problem = Problem(
                 reason_code="check.other_repository",
-                message=f"{checkout} is another repository than that of the tests: what changed there is not listed",
+                message=f"{checkout} is in another repository than the tests: what changed there is not listed",
                 severity="warning",
                 next_step="keep tests in the repository of the agent",
             )
@@ -157,7 +157,7 @@ class Check:
     ) -> list[ChangedFile]:
         """List the changed files, each with the tests that saw it."""
         sent = {name: Sent(each.heard) for name, each in self.measured.items()}
-        # a run that ended early, or of which the system tells nothing, might have opened any file
+        # a run that ended early, or that the system could not watch, might have opened any file
         knows_all = all(made.knows_all or self._knows_all(made) for _, made in reached)
         files = []
         for change in changes.files:
@@ -199,7 +199,7 @@ class Check:
     ) -> None:
         options = self.recorder.options
         assert options.live is not None
-        # where tests were played in several processes, no agent has told what it does since
+        # playing in several processes has cleared `show_activity`
         real = replace(options.live, how="real", every=True, stale="miss", show_activity=self.show_activity)
         root = options.root.resolve()
         if self.folder:
@@ -300,7 +300,7 @@ class Check:
             )
             recorder.totals.add_problems([problem])
         console = recorder.console
-        console.capture(lambda: _enter_all(recorder, finished))  # the report tells of them
+        console.capture(lambda: _enter_all(recorder, finished))  # the report shows them
         recorder.totals.conclusion = conclude(report, recorder)
         if self.is_interrupted:
             why = f"interrupted; {recorder.totals.conclusion[1]}"

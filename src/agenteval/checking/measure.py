@@ -142,7 +142,7 @@ class MeasureJob:
         return measured
 
     def _not_judged(self, test: LoadedTest, was: Outcome, code: str, why: str, step: str) -> Outcome:
-        """Make the outcome of a test whose two sides cannot be compared."""
+        """Make the outcome of a test if its two sides cannot be compared."""
         error = was.result.error
         failure = Failure(code, f"{why}: {error.message}" if error else why, step)
         return not_run(test, self.runner.options, failure)

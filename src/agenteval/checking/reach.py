@@ -35,7 +35,7 @@ MEASURE = "agenteval check --model real asks the model"
 WORDS_FOR_A_MODEL = (".md", ".mdc", ".mdx")
 """The endings of files that hold instructions, skills and memory, and that no program executes."""
 _ENDED_EARLY = ("live.cassette_miss", "live.cassette_unplayed")
-"""The reason codes of a played run whose conversation went another way than the recorded one."""
+"""The reason codes of a played run that went another way than the recorded conversation."""
 _MOST_DIFFERENCES = 4
 
 

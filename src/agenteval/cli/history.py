@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def command(
     folder: Annotated[
-        Path | None, argument("DIR", "The folder of the runs (default: that of the project).")
+        Path | None, argument("DIR", "The folder of the runs (default: the project's).")
     ] = None,
     html: Annotated[
         Path | None,

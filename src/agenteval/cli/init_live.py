@@ -39,7 +39,7 @@ def make_first_live_test(folder: Path, run: str | None) -> ExitCode:
 
     if is_nanoclaw(folder):
         raise UsageError(
-            "this is a checkout of NanoClaw, which agenteval can run without being told how",
+            "this is a checkout of NanoClaw, and agenteval knows how to run that",
             next_step=f"agenteval init {shlex.quote(str(folder))}",
         )
     files = config_files(folder)
@@ -95,7 +95,7 @@ def _as_yaml(words: Sequence[str]) -> str:
 
 
 def _command(folder: Path, run: str | None) -> list[str]:
-    """The command line of the agent: the given one, or that of the one script that asks a model. Raises `UsageError`."""
+    """The command line of the agent: the given one, or the start of the one script that asks a model. Raises `UsageError`."""
     if run is None:
         return [_python(folder), _script(folder)]
     try:

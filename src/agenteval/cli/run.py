@@ -355,7 +355,7 @@ def _refuse_part(path: str) -> None:
     file, part, _ = path.partition("::")
     if part and is_suite(Path(file)):
         raise UsageError(
-            f"{path}: {file} is a suite, whose tasks have one check each",
+            f"{path}: {file} is a suite, and its tasks have one check each",
             next_step=f"choose tasks by their names: agenteval run {file} -k TASK",
         )
 

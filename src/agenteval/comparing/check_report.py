@@ -121,7 +121,7 @@ class AssertionRates(Model):
 class Measurement(Model):
     """A test that was measured: trials with the agent of the base, and as many with today's.
 
-    `low` and `high` bound the difference of the two rates (after minus before, 90 %); `p` is that of the test which
+    `low` and `high` bound the difference of the two rates (after minus before, 90 %); `p` belongs to the test which
     decided. `stopped_early` is true if no outcome of the trials left could have changed the verdict. `advice` explains
     an unclear verdict. `answers` are one of each side: on the usual way, or of the first failing trial of today's where
     the rate fell. `replay` is the file that replays the first failing trial of today's agent, in the run directory.

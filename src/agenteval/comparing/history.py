@@ -19,7 +19,7 @@ MOST_PERIODS = 24
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A stored run that can be read. `score` is that of its EvalSummary; None if there is none."""
+    """A stored run that can be read. `score` comes from its EvalSummary; None if there is none."""
 
     path: Path
     summary: RunSummary
@@ -73,7 +73,7 @@ class Share(NamedTuple):
 
 
 class Period(NamedTuple):
-    """The share of a test over some successive runs, from the place of the first to that of the last."""
+    """The share of a test over some successive runs, from the place of the first to the place of the last."""
 
     first: int
     last: int
@@ -89,7 +89,7 @@ class PastTest:
 
     @property
     def states(self) -> list[str]:
-        """The state of the test in each run: that of its row, `xfail`, or empty where it did not run."""
+        """The state of the test in each run: as its row has it, `xfail`, or empty where it did not run."""
         return ["" if row is None else "xfail" if row.xfail else row.status for row in self.rows]
 
     @property

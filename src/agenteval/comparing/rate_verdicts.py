@@ -118,7 +118,7 @@ def rate_verdicts(
 def settled(before: Rate, after: Rate, planned: int, tests: int, margin: float = MARGIN) -> bool:
     """Return whether no outcome of the remaining trials, of this test and of the others, can change its verdict.
 
-    `planned` is the number of trials of each side, `tests` that of all tests measured. So ending the trials there
+    `planned` is the number of trials of each side, `tests` the number of all tests measured. So ending the trials there
     needs no correction: `rate_verdicts` of `Rate(passed, trials, planned)` is what all of them would have given.
     """
     worst, best = _ends(before, after, planned)
@@ -153,7 +153,7 @@ def _p_of_rise(before: Rate, after: Rate) -> float:
 
 @cache
 def trials_needed(before: Rate, fall: float, power_wanted: float = POWER, *, tests: int = 1) -> int | None:
-    """Return how many trials on each side would show such a fall in that share of checks; None if 100 would not.
+    """Return how many trials on each side would show a fall of this size in this share of checks; None if 100 would not.
 
     None too if the rate has not so far to fall. The rate before is taken as (passed + 0.5) / (trials + 1): 6 of 6 is no
     proof that it never fails. With several tests, the fall has to show at the strictest level of Holm's correction.
@@ -162,7 +162,10 @@ def trials_needed(before: Rate, fall: float, power_wanted: float = POWER, *, tes
     now, level = was - fall, LEVEL / max(1, tests)
     if now < 0 or not before.trials:
         return None
-    few, enough = 0, 4  # doubled first: the power of few trials is computed in no time, that of 100 is not
+    few, enough = (
+        0,
+        4,
+    )  # doubled first: the power of few trials is computed in no time, the power of 100 is not
     while power(enough, was, now, level) < power_wanted:
         if enough == _MOST_NEEDED:
             return None

@@ -154,7 +154,7 @@ def difference(before: Rate, after: Rate) -> tuple[float, float]:
 
 @lru_cache(maxsize=10_000)
 def _highest_difference(before: Rate, after: Rate) -> float:
-    """Return the upper end of `difference`; the lower end is that of the sides exchanged."""
+    """Return the upper end of `difference`; with the sides exchanged it is the lower end."""
     if not before.trials or not after.trials:
         return 1.0
     if not _is_exact(before, after):

@@ -246,7 +246,7 @@ class Difference(NamedTuple):
 
 
 def find_differences(one: Any, other: Any, path: tuple[str | int, ...] = ()) -> Iterator[Difference]:
-    """Yield the smallest parts in which two JSON values differ, in their order; equality is that of `equal`."""
+    """Yield the smallest parts in which two JSON values differ, in their order; `equal` decides on equality."""
     if equal(one, other):
         return
     if isinstance(one, dict) and isinstance(other, dict):

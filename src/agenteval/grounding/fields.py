@@ -59,7 +59,7 @@ def _of_others(part: Part, item: Item, group: Sequence[Item], naming: Naming) ->
             continue
         for value in _values_of_others(key, item, group):
             words = content(value) - content(key)
-            # A word that the object has itself, or that names any object, does not show whose value this is.
+            # A word that the object has itself, or that names any object, does not show to which object this value belongs.
             if (
                 not words & (own | naming.every)
                 and _is_affirmed(value, words, part)

@@ -235,7 +235,7 @@ class _Beside:
         return len(stems) > 1 and self.corpus.has_row(f" {' '.join(stems)} ")
 
     def _opposed(self, i1: int, i2: int, j1: int, j2: int) -> Iterator[str]:
-        """A word in whose place the passage has its opposite."""
+        """A word that the passage has the opposite of."""
         have = set(self.theirs.stems[i1:i2])
         for at in range(j1, j2):
             stem = self.mine.stems[at]
@@ -252,7 +252,7 @@ class _Beside:
         return NOT in self.mine.stems[max(0, at - 3) : at]
 
     def _replaced(self, i1: int, i2: int, j1: int, j2: int) -> Iterator[str]:
-        """A name, a number or a date in whose place the passage has another one, between the same words."""
+        """A name, a number or a date where the passage has another one between the same words."""
         if j2 - j1 > 6 or i2 - i1 > 8 or self.share < LEAST_IN_ORDER or not self._is_framed(i1, i2, j1, j2):
             return
         mine, theirs = self.mine.kinds(j1, j2), self.theirs.kinds(i1, i2)

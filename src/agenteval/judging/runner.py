@@ -154,7 +154,7 @@ class _Attempt:
     failure: Failure | None = None
     live: LiveResult | None = None
     authors_changes: bool = False
-    """True if the model was played though the author changed what it is told: it would choose otherwise now."""
+    """True if the model was played although the author changed its instructions: a real one may choose otherwise now."""
     replay: dict[str, Any] | None = None
     account: "LiveAccount | None" = None
     started: float = field(default_factory=time.time)

@@ -53,8 +53,8 @@ class ModelRequest:
 class ModelAnswer:
     """A message, or an error (`status` 400 and above). `from_service` says that the real service gave it.
 
-    `miss` tells why nobody could answer. `differences` are from the recorded request that was answered, or from the
-    closest one where none was. `unreachable` tells why there is no service to ask, now or again.
+    `miss` explains why nobody could answer. `differences` are from the recorded request that was answered, or from the
+    closest one where none was. `unreachable` explains why there is no service to ask, now or again.
     """
 
     message: dict[str, Any]

@@ -70,7 +70,7 @@ class LiveSetup:
     read_only: Mapping[str, Path]
     real: bool = False
     source: Path | None = None
-    """The project as another commit has it, whose tracked files the agent gets."""
+    """A checkout of the project at another commit: the agent gets its tracked files."""
 
     def source_of(self, folder: Path) -> Path:
         """Return the folder from which tracked files are taken: the same place in `source`, if the folder is in the project."""
@@ -295,7 +295,7 @@ class _Live:
         return self._written
 
     def answering(self) -> Model:
-        """The real service, whose answers the account keeps if it is to be detailed. Raises `AdapterError`."""
+        """The real service. The account keeps its answers if it is to be detailed. Raises `AdapterError`."""
         if not self.options.detailed:
             return self.real()
         self.account.cassette = Cassette(recorded_at=now())

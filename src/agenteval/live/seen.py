@@ -191,7 +191,7 @@ class SeenCalls:
 
 
 def _nth(call_id: str, number: int) -> str:
-    """An id of its own for a call whose id other turns have as well."""
+    """An id of its own for a call if other turns have its id as well."""
     return call_id if number == 1 else f"{call_id}#{number}"
 
 

@@ -73,7 +73,7 @@ def failed_servers(home: Path, copies: Path, offered: Iterable[str]) -> list[Fai
 
 
 def not_started(server: FailedServer, tool: str) -> AdapterError:
-    """The error of a run without a server whose tool the test needs."""
+    """The error of a run in which a server is missing and the test needs its tools."""
     return live_error(NOT_STARTED, f"{server.message}\n  the test needs its tool {tool}", _NEXT_STEP)
 
 

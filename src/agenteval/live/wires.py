@@ -112,7 +112,7 @@ def request_parts(
     here: Mapping[str, str] = MappingProxyType({}),
     runs: Callable[[str], bool] = lambda tool: False,  # noqa: ARG005
 ) -> list[Part]:
-    """List the parts of a request that decide the answer. `by_cli`: the Claude CLI made it, whose own prompt and tools are the vendor's.
+    """List the parts of a request that decide the answer. `by_cli`: the Claude CLI made it, and its own prompt and tools are the vendor's.
 
     `skills` are the author's. `here` is what the CLI tells of this day and machine, with what stands for it: it is
     replaced in the CLI's own words alone. `runs` says which tools really run. Calls and their results are named by the

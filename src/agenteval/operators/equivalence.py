@@ -124,7 +124,7 @@ RULES: dict[str, tuple[str, Callable[[Change], bool]]] = {
     "failed-attempt": ("drop-call", failed_attempt),
     "mended": ("fail-result", mended),
 }
-"""The rules by name, each with the operator to whose mutants it applies; "" for all."""
+"""The rules by name, each with the operator that makes the mutants it applies to; "" for all."""
 
 
 def rule_of(change: Change) -> str | None:

@@ -114,7 +114,7 @@ def coverage_of(outcome: Outcome) -> TestCoverage:
 
 
 SCORED_OTHERWISE = frozenset({"golden", "rubric"})
-"""Assertions of tasks of a suite, whose scores are not shares of passed assertions."""
+"""Assertions of tasks of a suite: their scores are not shares of passed assertions."""
 
 
 def is_suite_task(result: TestResult) -> bool:

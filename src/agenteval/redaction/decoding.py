@@ -60,7 +60,7 @@ class Reading(NamedTuple):
     places: list[int]
     """The places in the original that belong to them; from each on, both go on alike."""
     whole: tuple[int, int] | None = None
-    """The span of all of it in the original, if its parts cannot be told apart there."""
+    """The span of all of it in the original, if its parts cannot be distinguished there."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Find a part of the text in the original."""

@@ -18,7 +18,7 @@ class Found(NamedTuple):
 
 
 Check = Callable[["re.Match[str]", str], bool]
-"""Tells whether a match is a secret. The second argument is the value, without what ends a sentence."""
+"""Decides whether a match is a secret. The second argument is the value, without what ends a sentence."""
 
 
 class Form:
@@ -65,7 +65,7 @@ class Form:
 
 
 _IN_QUOTES = ("double", "single", "escaped", "quoted")
-"""Groups whose value ends at a quote: a full stop before the quote belongs to the value."""
+"""Groups with a value that ends at a quote: a full stop before the quote belongs to the value."""
 
 
 _KEY_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"

@@ -215,7 +215,7 @@ class Redactor:
     def name(self, text: str) -> str:
         """Redact the secrets of an id, tag or path.
 
-        A name tells things apart, so words under redacted fields stay, and each part of a secret has its own token.
+        A name distinguishes things, so words under redacted fields stay, and each part of a secret has its own token.
         """
         return self._secrets.mask(text, part=lambda piece: token(piece, "part"))
 

@@ -255,7 +255,7 @@ def write_schemas(folder: Path) -> list[Path]:
 
 
 def drifted(folder: Path) -> list[str]:
-    """The names of the shipped schemas whose file in `folder` is missing or out of date."""
+    """The names of the shipped schemas with a file in `folder` that is missing or out of date."""
     return [name for name in SHIPPED if _content(schema_path(folder, name)) != schema_text(name)]
 
 

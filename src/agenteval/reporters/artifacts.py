@@ -100,7 +100,7 @@ def safe_stem(test_id: str, redactor: Redactor, taken: AbstractSet[str] = frozen
         stem = f"test-{stem}" if is_reserved else stem.lstrip(".") or "test"
     if safe and stem.lower() not in taken:
         return stem
-    # Two ids may have the same safe form ("a/b" and "a_b"): the digest of the id tells their files apart.
+    # Two ids may have the same safe form ("a/b" and "a_b"): the digest of the id keeps their files apart.
     digest = sha256(test_id.encode(errors="surrogatepass"))
     names = (f"{stem}-{digest[:length]}" for length in range(8, len(digest) + 1, 8))
     return next(name for name in names if name.lower() not in taken)

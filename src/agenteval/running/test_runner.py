@@ -79,7 +79,7 @@ Stem = Callable[[str, Redactor], str]
 class FinishedTest:
     """A judged test on its way to whoever reports it: files to write, lines to print, the record to keep.
 
-    `trajectory` is None when nothing is compared, or without a trace; `account` is that of a live run.
+    `trajectory` is None when nothing is compared, or without a trace; `account` is there after a live run.
     """
 
     filed: Filed

@@ -28,7 +28,7 @@ TOO_MANY_INVALID = "live.too_many_invalid"
 
 
 def trials_of(test: LoadedTest, options: RunOptions) -> int:
-    """Return the number of trials of a live test: that of the command line, or of the test."""
+    """Return the number of trials of a live test: from the command line, or from the test."""
     return options.trials or (test.case.live.trials if test.case.live else 1)
 
 

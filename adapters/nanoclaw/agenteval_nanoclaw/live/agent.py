@@ -314,7 +314,9 @@ class NanoClawAgent(LiveAgent):
         except sqlite3.Error as error:
             raise refused("/workspace/inbound.db", f"is no database to write to: {error}") from error
         if self.real and (far := far_from_today(self.case, FAR_DAYS)):
-            context.warn(f"the model was told of {far[0]}, which is not near today, and also what day it is")
+            context.warn(
+                f"the model got the time {far[0]}, which is not near today, and today's date as well"
+            )
         self._warn_of_unheard(proxy, context)
         root = self.workspace.root
         unheard = replace(context, base_dir=root, root=root, warnings=[])

@@ -100,7 +100,7 @@ class Run:
         """Add the messages of a prompt, each once: a prompt may hand out earlier ones again."""
         self.timezone = self.timezone or prompt.timezone
         known = [each.message for each in self.received]
-        # Messages without a number cannot be told apart: the same words twice may be two messages.
+        # Messages without a number cannot be distinguished: the same words twice may be two messages.
         new = [message for message in prompt.messages if not (message.seq and message in known)]
         self.received += [Received(message, time) for message in new]
 
@@ -339,7 +339,7 @@ def _assign(row: Outbound, near: list[Run], commands: list[int]) -> None:
     if not _is_reply(row, own) and any(own.ended < time <= row.until for time in commands):
         return
     own.outbound.append(row)
-    # An answer that came late stands in another run's time. The texts of both runs decide later whose it is.
+    # An answer that came late stands in another run's time. The texts of both runs decide later to which it belongs.
     for other in near:
         if other is not own and other.ended + CLOCK_SLACK >= row.time:
             other.shared.append((row, own))

@@ -97,7 +97,7 @@ class Index:
     cut: bool = False
     """True if the last line is not whole."""
     folder: str = ""
-    """The agent's working directory, by which the generations of NanoClaw are told apart."""
+    """The agent's working directory, which differs between the generations of NanoClaw."""
     session: str = ""
     """The id of the session, as the lines have it."""
     opened: bool = False
