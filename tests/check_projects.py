@@ -4,17 +4,17 @@ import json
 import random
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from agenteval.cli import main
+from live_projects import listening
 
 PROMPT = "You serve the order desk.\nName the number of the order in your answer.\n"
 TOOL = '"""Looks orders up."""\n\n\ndef lookup(order):\n    return f"order {order}: ships tomorrow"\n'
@@ -99,14 +99,8 @@ def served(model: ShopModel) -> Iterator[ShopModel]:
             self.end_headers()
             self.wfile.write(content)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    model.base_url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with listening(Handler) as model.base_url:
         yield model
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @dataclass

@@ -88,11 +88,17 @@ def service(turns: Sequence[Any], usage: dict[str, int] | None = None) -> Iterat
             self.end_headers()
             self.wfile.write(content)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    made.base_url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with listening(Handler) as made.base_url:
         yield made
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server on a port of this machine, there while the context lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()

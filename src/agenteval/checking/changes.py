@@ -1,7 +1,6 @@
 """The change that is checked: the base that today's files are compared with, and the files that differ from it."""
 
 import os
-import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Literal
 from agenteval.comparing.check_report import CheckBase
 from agenteval.contracts.errors import AgentEvalError, UsageError
 from agenteval.live.cassette import FORMAT, pieces_of_line, squeezed
-from agenteval.loading.checkout import environment_for_git, git
+from agenteval.loading.checkout import git, git_bytes
 from agenteval.reading.documents import read_bytes
 
 HEAD = "HEAD"
@@ -26,7 +25,6 @@ SHORTEST_PIECE, CERTAIN_PIECE = 5, 12
 `return` stands in many texts, so that what is shorter has to be a whole line of a request.
 """
 _SHOWN_COMMIT = 12
-_GIT_SECONDS = 120
 
 Kind = Literal["added", "modified", "deleted", "untracked"]
 
@@ -114,7 +112,7 @@ def base_of(revision: str, root: Path) -> CheckBase:
 
 def _differing(commit: str, root: Path) -> Iterator[FileChange]:
     """Yield the tracked files that differ from a commit, in the index or the working tree."""
-    listed = _git(root, "diff", "--raw", "-z", "--abbrev=40", "--no-renames", "--relative", commit)
+    listed = git_bytes(root, "diff", "--raw", "-z", "--abbrev=40", "--no-renames", "--relative", commit)
     if listed is None:  # without a list of what differs, every test would look untouched
         raise UsageError(
             f"git cannot compare {root} with {commit[:_SHOWN_COMMIT]}",
@@ -190,11 +188,8 @@ class Sent:
 def _contents(root: Path, digests: Sequence[bytes]) -> dict[bytes, bytes]:
     """Read objects of the repository by their digests, all in one process of git."""
     wanted = list(dict.fromkeys(digests))
-    found, output, at = (
-        dict[bytes, bytes](),
-        _git(root, "cat-file", "--batch", given=b"\n".join(wanted) + b"\n"),
-        0,
-    )
+    found, at = dict[bytes, bytes](), 0
+    output = git_bytes(root, "cat-file", "--batch", given=b"\n".join(wanted) + b"\n")
     for digest in wanted if output else ():
         assert output is not None
         end = output.index(b"\n", at)
@@ -207,20 +202,3 @@ def _contents(root: Path, digests: Sequence[bytes]) -> dict[bytes, bytes]:
         elif len(words) == 3:  # a commit, of a submodule that is here
             at += int(words[2]) + 1
     return found
-
-
-def _git(root: Path, *words: str, given: bytes = b"") -> bytes | None:
-    """Return the bytes that git prints, given some on its standard input; None where it fails."""
-    line = ["git", "--no-optional-locks", "-C", str(root), *words]
-    try:
-        done = subprocess.run(  # noqa: S603
-            line,
-            input=given,
-            capture_output=True,
-            check=False,
-            timeout=_GIT_SECONDS,
-            env=environment_for_git(),
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return None if done.returncode else done.stdout

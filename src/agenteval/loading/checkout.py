@@ -12,6 +12,7 @@ class Checkout(NamedTuple):
     branch: str | None = None
 
 
+_SECONDS = 120
 _OF_HOOKS = frozenset(
     ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 )
@@ -25,16 +26,22 @@ def environment_for_git() -> dict[str, str]:
 
 def git(folder: Path, *words: str) -> str | None:
     """Return the output of git in a folder; None if git fails, or is not installed."""
+    output = git_bytes(folder, *words)
+    return None if output is None else os.fsdecode(output)
+
+
+def git_bytes(folder: Path, *words: str, given: bytes = b"") -> bytes | None:
+    """Return the output of git as `git` does, undecoded. `given` is its standard input."""
     import subprocess
 
     line = ["git", "--no-optional-locks", "-C", str(folder), *words]
     try:
         done = subprocess.run(  # noqa: S603
-            line, capture_output=True, check=False, timeout=60, env=environment_for_git()
+            line, input=given, capture_output=True, check=False, timeout=_SECONDS, env=environment_for_git()
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return None if done.returncode else os.fsdecode(done.stdout)
+    return None if done.returncode else done.stdout
 
 
 def checked_out(root: Path) -> Checkout:
