@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agenteval.contracts.errors import Problem
@@ -809,6 +809,7 @@ def test_a_secret_with_blanks_around_it_is_found_escaped_without_them() -> None:
     assert shown == f"got '{token(secret)}'"
 
 
+@example(secret="A0_an000000000000000000AAAAaaa0A0", start=0, size=33, ellipsis="…")
 @given(
     secret=st.from_regex("[a-zABC0-9][a-zABC0-9+/_-]{18,118}[a-zABC0-9]", fullmatch=True),
     start=st.integers(0, 119),
@@ -819,8 +820,10 @@ def test_no_cut_leaves_a_piece(secret: str, start: int, size: int, ellipsis: str
     """Sixteen characters never stay, wherever a text was cut; nor four at a cut end that an ellipsis marks."""
     piece = secret[start : start + size]
     hide = redactor("x", learned={"x": secret})
+    by_chance = [each.kind for each in Redactor().rules.found(secret)]  # it may have the form of a key, too
     if len(piece) >= SHORTEST_PIECE:
-        assert hide.text(f'got "{piece}"') == f'got "{token(secret) if piece == secret else PIECE}"'
+        hidden = [token(secret, kind) for kind in ("field", *by_chance)] if piece == secret else [PIECE]
+        assert hide.text(f'got "{piece}"') in [f'got "{each}"' for each in hidden]
     head = secret[:size]
     if 4 <= len(head) < len(secret):
         assert hide.text(f"got {head}{ellipsis}") == f"got {PIECE}{ellipsis}"

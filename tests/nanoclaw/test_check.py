@@ -75,5 +75,5 @@ def test_a_fork_in_a_repository_of_its_own(
         code, report = checked(project, "--model", "real", "--trials", "2")
     assert (code, report["tests"][0]["reach"], report["tests"][0]["measurement"]) == (2, "reached", None)
     assert "both sides would be the same agent" in report["tests"][0]["message"]
-    assert "fork is another repository" in capsys.readouterr().out
+    assert "fork is in another repository" in capsys.readouterr().out
     assert service.bodies == []
